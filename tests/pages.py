@@ -14,8 +14,9 @@ from exprgrad.show.page.lessons import LESSONS, Lesson, all_tasks
 from exprgrad.show.page.listing import OF_NUMBERS, OF_TENSORS, listing_data
 
 __all__ = [
-    "DEEP", "LAST", "Shown", "answer_all", "answer_task", "code_of", "edit", "follow", "html_of", "last",
-    "lesson_html", "listing", "panel", "press", "read", "results", "run_of", "spoken",
+    "DEEP", "LAST", "Shown", "answer_all", "answer_task", "break_it", "code_of", "edit", "follow",
+    "html_of", "last", "lesson_html", "listing", "panel", "press", "read", "results", "run_of", "spoken",
+    "step_on",
 ]  # fmt: skip
 
 LAST = "Last step"
@@ -94,6 +95,19 @@ def spoken(page: Any, part: str = "") -> str:
 def press(page: Any, name: str) -> None:
     """Press a button."""
     page.get_by_role("button", name=name, exact=True).click()
+
+
+def step_on(page: Any) -> None:
+    """Press the button of the next step, which is called by what comes."""
+    page.locator("#forth").click()
+
+
+def break_it(page: Any) -> Any:
+    """The panel of visit orders, with those that may be wrong unfolded."""
+    found = panel(page, "Visit order")
+    if not found.get_by_role("group", name="Order", exact=True).is_visible():
+        found.get_by_text("Break it", exact=True).click()
+    return found
 
 
 def last(page: Any) -> Shown:

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from exprgrad.show.page.lessons import LESSONS
-from pages import DEEP, html_of, lesson_html
+from pages import DEEP, html_of, lesson_html, read
 
+WRITTEN = 300
+"""Milliseconds after which a browser has kept what it was told to keep."""
 SIZES = [(1440, 900), (1280, 640), (768, 1024), (390, 664)]
 """Screens of a desk, a laptop, a tablet and a phone."""
 FORMULAS = {
@@ -64,7 +66,7 @@ def test_the_stage_stands_still(name: str, browse: Any) -> None:
 @pytest.mark.parametrize("width, height", SIZES)
 def test_clicks_on_one_spot_step_on(width: int, height: int, browse: Any) -> None:
     page = browse.show(page_of("deep"), viewport={"width": width, "height": height})
-    box = page.get_by_role("button", name="Next step", exact=True).bounding_box()
+    box = page.locator("#forth").bounding_box()
     for _ in range(40):
         page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     assert page.locator("#slider").input_value() == "40"
@@ -72,10 +74,26 @@ def test_clicks_on_one_spot_step_on(width: int, height: int, browse: Any) -> Non
 
 def test_play_keeps_its_room(browse: Any) -> None:
     page = browse.show(page_of("short"))
-    before = page.get_by_role("button", name="Next step", exact=True).bounding_box()
+    before = page.locator("#forth").bounding_box()
     page.get_by_role("button", name="Play", exact=True).click()
-    assert page.get_by_role("button", name="Next step", exact=True).bounding_box() == before
+    assert page.locator("#forth").bounding_box() == before
     page.get_by_role("button", name="Pause", exact=True).click()
+
+
+@pytest.mark.parametrize("width, height", SIZES)
+def test_the_button_says_what_comes(width: int, height: int, browse: Any) -> None:
+    """Each step, before it is done; a long one is cut; on a phone the button has a row of its own."""
+    page = browse.show(page_of("long"), viewport={"width": width, "height": height})
+    button, cut = page.locator("#forth"), 0
+    for step in range(1, int(page.locator("#slider").get_attribute("max")) + 1):
+        told = button.inner_text()
+        cut += button.evaluate("part => part.scrollWidth > part.clientWidth")
+        button.click()
+        assert told == f"Next: {step}. {read(page).sentence}"
+    assert button.inner_text() == "That was the last step"
+    assert cut or width > 640
+    own, back = button.bounding_box(), page.get_by_role("button", name="Back a step").bounding_box()
+    assert (own["y"] + own["height"] <= back["y"]) == (width < 640)
 
 
 @pytest.mark.parametrize("width, height", SIZES)
@@ -85,3 +103,29 @@ def test_a_large_graph_opens_on_its_output(width: int, height: int, browse: Any)
     box, frame = (page.locator(part).bounding_box() for part in (".node.output", "#scroll"))
     assert frame["x"] <= box["x"] and box["x"] + box["width"] <= frame["x"] + frame["width"]
     assert page.locator("#map svg").is_visible()
+
+
+def test_a_tour_can_be_closed_and_stays_closed(browse: Any) -> None:
+    """Three bubbles before the first step, on a screen of any size; they move no button."""
+    for width, height in SIZES:
+        page = browse.show(page_of("short"), viewport={"width": width, "height": height})
+        page.evaluate("localStorage.removeItem('exprgrad tour')")
+        page.wait_for_timeout(WRITTEN)
+        page.reload()
+        tour, button = page.locator("#tour"), page.locator("#forth").bounding_box()
+        for count in (1, 2, 3):
+            assert tour.inner_text().startswith(f"{count} of 3: ")
+            low = tour.bounding_box()["y"] + tour.bounding_box()["height"]
+            assert low <= button["y"] and page.locator("#forth").bounding_box() == button
+            if count < 3:
+                tour.get_by_role("button", name="More", exact=True).click()
+        page.keyboard.press("ArrowRight")
+        assert not tour.is_visible()
+        page.keyboard.press("ArrowLeft")
+        assert tour.is_visible()
+        tour.get_by_role("button", name="Close the tour", exact=True).click()
+        page.wait_for_timeout(WRITTEN)
+        page.reload()
+        assert not tour.count() and page.locator("#forth").bounding_box() == button
+        browse.asked.clear()
+        page.evaluate("localStorage.removeItem('exprgrad tour')")

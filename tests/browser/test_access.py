@@ -9,7 +9,7 @@ import pytest
 import golden
 from browsers import axe
 from exprgrad.show.page.lessons import LESSONS
-from pages import html_of, last, lesson_html, panel, press, read, results, spoken
+from pages import break_it, html_of, last, lesson_html, panel, press, read, results, spoken
 
 
 @pytest.mark.parametrize(
@@ -25,6 +25,7 @@ def test_what_a_screen_reader_is_told(name: str, browse: Any) -> None:
     body = page.locator("body")
     golden.agree(f"page/{name}-start.txt", body.aria_snapshot() + "\n")
     last(page)
+    break_it(page)
     golden.agree(f"page/{name}-end.txt", body.aria_snapshot() + "\n")
 
 
@@ -77,6 +78,8 @@ def test_by_keyboard_alone(browse: Any) -> None:
     assert read(page).grad[0] == 0
     # The order of visits.
     order = page.locator("#order li bdi")
+    tab_to(page, "Break it")
+    key("Enter")
     tab_to(page, "d↑↓")
     assert order.all_inner_texts() == ["d", "c", "b", "a"]
     key("ArrowDown")
@@ -131,6 +134,7 @@ def test_axe_has_nothing_against_it(scheme: str, browse: Any) -> None:
     """At the end, in a wrong order, looking closer, asking, and with the keys open."""
     page = browse.show(lesson_html("neuron"), color_scheme=scheme)
     last(page)
+    break_it(page)
     page.get_by_role("button", name="o earlier", exact=True).or_(
         page.get_by_role("button", name="o later", exact=True)
     ).last.click()

@@ -9,7 +9,7 @@ import pytest
 
 from exprgrad.show.page.lessons import LESSONS
 from exprgrad.show.text.lines import signed_number as number
-from pages import edit, html_of, lesson_html, panel, press, read, run_of
+from pages import break_it, edit, html_of, lesson_html, panel, press, read, run_of
 
 GRADS = {"L": "1", "d": "-2", "f": "4", "e": "−2", "c": "-2.0", "a": "6", "b": "-4"}
 """The grads of the first lesson, as a person may type them."""
@@ -140,7 +140,7 @@ def test_there_is_no_zero_below_zero(browse: Any) -> None:
     assert answer(page, "data of u", "-6").startswith("✓")
     assert answer(page, "data of x/u", "0").startswith("✓")
     press(page, "Stop asking")
-    panel(page, "Visit order").get_by_role("radio", name="= overwrite", exact=True).check()
+    break_it(page).get_by_role("radio", name="= overwrite", exact=True).check()
     press(page, "Last step")
     assert "−0," not in told(page) and not re.search(r"−0\s", told(page))
     assert page.locator(".wrong").count() == 0

@@ -10,7 +10,7 @@ import pytest
 from browsers import axe
 from calls import Part, with_calls
 from exprgrad.api import Run, parse
-from pages import edit, follow, last, press, read, spoken
+from pages import edit, follow, last, press, read, spoken, step_on
 
 F = "a*(2*x + 1) + tanh(2*b + 1)"
 PARTS = (
@@ -71,8 +71,8 @@ def test_keys_open_a_card_and_step_through_it(browse: Any) -> None:
     assert spoken(page).startswith("y = a*g(x) + tanh(g(b)), data 14.8337")
     press(page, "Back a step")
     assert read(page).sentence.startswith("tanh(g(b)) = ")
-    press(page, "Next step")
-    press(page, "Next step")
+    step_on(page)
+    step_on(page)
     page.keyboard.press("Escape")
     page.locator(".call").first.focus()
     assert spoken(page, ".call").endswith("a call: o opens it")

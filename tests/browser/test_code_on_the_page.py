@@ -8,7 +8,7 @@ import pytest
 
 from browsers import axe
 from exprgrad.show.page.listing import LIBRARIES
-from pages import edit, html_of, lesson_html, listing, press, run_of
+from pages import edit, html_of, lesson_html, listing, press, run_of, step_on
 
 FORMULA = "e = a*b; e*tanh(a) + c"
 VALUES = {"a": 2.0, "b": -3.0, "c": 1.0}
@@ -36,7 +36,7 @@ def test_hovering_one_lights_all_three(browse: Any) -> None:
 
 def test_the_step_is_lit(browse: Any) -> None:
     page = browse.show(html_of(FORMULA, **VALUES))
-    press(page, "Next step")
+    step_on(page)
     assert lit(page, "now")[:2] == [["e", "a", "*", "b", "e"], ["e = a * b"]]
     press(page, "Last step")
     press(page, "Back a step")
@@ -78,7 +78,7 @@ def test_the_code_is_what_the_tests_run(title: str, browse: Any) -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing(scheme: str, browse: Any) -> None:
     page = browse.show(html_of(FORMULA, **VALUES), color_scheme=scheme)
-    press(page, "Next step")
+    step_on(page)
     page.locator(".whole span[tabindex='0']").focus()
     assert axe(page, scheme) == []
 

@@ -10,6 +10,7 @@ from exprgrad.show.page.lessons import LESSONS
 from pages import (
     Shown,
     answer_all,
+    break_it,
     edit,
     html_of,
     last,
@@ -19,6 +20,7 @@ from pages import (
     read,
     results,
     run_of,
+    step_on,
 )
 
 GRAPH = LESSONS["graph"]
@@ -51,13 +53,13 @@ def test_ways_through_the_steps(browse: Any) -> None:
     press(page, "Back a step")
     assert read(page) == steps[0]
     for at in (1, 2, 3):
-        press(page, "Next step")
+        step_on(page)
         assert read(page) == steps[at]
     press(page, "Back a step")
     assert read(page) == steps[2]
     press(page, "Last step")
     assert read(page) == steps[end]
-    press(page, "Next step")
+    step_on(page)
     assert read(page) == steps[end]
     press(page, "Back a step")
     assert read(page) == steps[end - 1]
@@ -139,11 +141,22 @@ def test_ways_to_edit_an_input(browse: Any) -> None:
     assert_is_run(page, a=1.9)
     page.mouse.move(x + 30, y)
     assert_is_run(page, a=1.9)
+    # With Shift a pixel is a tenth of a small step.
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.keyboard.down("Shift")
+    page.mouse.move(x + 40, y)
+    assert_is_run(page, a=1.94)
+    page.keyboard.up("Shift")
+    page.mouse.move(x + 50, y)
+    page.mouse.up()
+    assert_is_run(page, a=2.04)
 
 
 @pytest.mark.slow
 def test_a_visit_is_dragged_to_another_place(browse: Any) -> None:
     page = browse.show(lesson_html("diamond"))
+    break_it(page)
     items = page.locator("#order li")
     assert items.locator("bdi").all_inner_texts() == ["d", "c", "b", "a"]
     items.nth(1).drag_to(items.nth(3))
@@ -164,7 +177,7 @@ def test_what_is_too_long_is_counted(browse: Any) -> None:
     assert paths.count() < 60
     *listed, more = paths.all_inner_texts()
     assert more == f"and {2**6 - len(listed)} more"
-    panel(page, "Visit order").get_by_role("radio", name="naive", exact=True).check()
+    break_it(page).get_by_role("radio", name="naive", exact=True).check()
     *listed, more = page.locator("#order > li").all_inner_texts()
     # Each node is visited once for each way that leads to it.
     visits = run_of(text, {"x": 1.0}).visited("naive").order
@@ -246,7 +259,7 @@ def ticked(page: Any) -> list[int]:
 
 def choose(page: Any, name: str) -> None:
     """One of the choices of the visit order."""
-    panel(page, "Visit order").get_by_role("radio", name=name, exact=True).check()
+    break_it(page).get_by_role("radio", name=name, exact=True).check()
 
 
 def find_all(page: Any, kind: str) -> None:
@@ -285,6 +298,7 @@ def test_every_task_can_be_done(browse: Any) -> None:
     last(page)
     page.locator("#c6_0").click()
     edit(page, "b", "-2.999")
+    break_it(page)
     press(page, "e earlier")
     find_all(page, "Grads")
     assert ticked(page) == [1, 2, 3, 5], "the order of e and d is right still"
@@ -306,6 +320,7 @@ def test_every_task_can_be_done(browse: Any) -> None:
     for spot in ("#c5_0", "#c5_1"):
         page.locator(spot).click()
         page.keyboard.press("Escape")
+    break_it(page)
     press(page, "a earlier")
     press(page, "a earlier")
     choose(page, "right")

@@ -9,7 +9,8 @@ import pytest
 
 from exprgrad.api import parse
 from exprgrad.show.page.lessons import LESSONS
-from pages import edit, html_of, lesson_html, panel, read
+from exprgrad.show.text.lines import signed_number
+from pages import edit, html_of, lesson_html, panel, press, read
 
 
 def node_of(name: str) -> int:
@@ -52,6 +53,63 @@ def test_a_drag_is_no_click(browse: Any) -> None:
     assert data(page, node) == start, "back where it began"
     press_on(page, node)
     assert panel(page, "Look closer").get_by_role("heading", name="b", exact=True).count()
+
+
+WIGGLED = """() => Object.fromEntries([...document.querySelectorAll(".wiggle")]
+  .map(text => [text.parentNode.id, text.textContent]))"""
+NODES = ("p = x*w", "s = p + x + b", "o = tanh(s)")
+VALUES = {"x": 0.5, "w": -3.0, "b": 0.8}
+
+
+def number(x: float) -> str:
+    """A number above a node, with its sign."""
+    return ("+" if x > 0 else "") + signed_number(x, 4)
+
+
+def test_a_wiggle_goes_through_the_graph(browse: Any) -> None:
+    """Above each node that an input reaches: how far it moves for a small step, beside its slope."""
+    page = browse.show(html_of("; ".join(NODES), **VALUES))
+    inputs = panel(page, "Inputs")
+    wigglers = inputs.get_by_role("group", name="Wiggle").get_by_role("button")
+    for name, h in {"x": 0.001, "w": 0.01, "b": 0.001}.items():
+        wigglers.get_by_text(name, exact=True).click()
+        found = [*page.evaluate(WIGGLED).values()]
+        expected = ["+h"]
+        for end in range(1, len(NODES) + 1):
+            formula = parse("; ".join(NODES[:end]))
+            if name in formula.inputs:
+                own = {key: VALUES[key] for key in formula.inputs}
+                run, near = formula.gradient(own), formula.evaluate({**own, name: own[name] + h})
+                slope = signed_number(run.gradient[name], 4)
+                expected.append(f"{number(near.value - run.value)} ≈ {slope} × h")
+        # A sum of three is two nodes.
+        assert {*expected} <= {*found} and len(found) - len(expected) == (name != "b")
+        assert f"the grad of {name} × h is {number(run.gradient[name] * h)}." in inputs.inner_text()
+    wigglers.get_by_text("b", exact=True).click()
+    assert page.evaluate(WIGGLED) == {} and "goes up by" not in inputs.inner_text()
+
+
+def test_a_wiggle_follows_edits_and_hides_from_questions(browse: Any) -> None:
+    page = browse.show(html_of("y = a*a", a=2.0))
+    panel(page, "Inputs").get_by_role("group", name="Wiggle").get_by_role("button").click()
+    assert page.evaluate(WIGGLED) == {"n0": "+h", "n1": "+0.0401 ≈ 4 × h"}
+    edit(page, "a", "3")
+    assert page.evaluate(WIGGLED) == {"n0": "+h", "n1": "+0.0601 ≈ 6 × h"}
+    press(page, "Grads")
+    assert not "".join(page.evaluate(WIGGLED).values())
+    press(page, "Stop asking")
+    assert page.evaluate(WIGGLED)["n1"] == "+0.0601 ≈ 6 × h"
+
+
+def test_a_wiggle_gives_no_answer_away(browse: Any) -> None:
+    """Where a task asks for grads, it goes as soon as the sweep has found the input's."""
+    page = browse.show(lesson_html("neuron"))
+    inputs = panel(page, "Inputs")
+    inputs.get_by_role("group", name="Wiggle").get_by_role("button", name="w1").click()
+    assert not "".join(page.evaluate(WIGGLED).values())
+    assert "Step on until w1 has its grad." in inputs.inner_text()
+    press(page, "Last step")
+    assert page.evaluate(WIGGLED)["n1"] == "+h" and "Step on" not in inputs.inner_text()
 
 
 SLIDER = "slide => [Number(slide.value), slide.disabled, slide.getAttribute('aria-valuetext')]"

@@ -13,7 +13,7 @@ from browsers import axe
 from exprgrad.api import parse
 from exprgrad.show.page.lessons import LESSONS, Lesson, LessonPart, set_columns
 from networks import names_of_weights, room, trained
-from pages import answer_all, answer_task, edit, last, panel, press, read
+from pages import answer_all, answer_task, break_it, edit, last, panel, press, read
 
 PROSE = [name for name, lesson in LESSONS.items() if lesson.parts]
 ORDERS = {"right": "right", "preorder": "preorder", "bfs": "breadth first", "naive": "naive"}
@@ -80,9 +80,9 @@ def reach(page: Any, part: Any, goal: dict[str, Any]) -> None:
     for name, number in goal.get("inputs", {}).items():
         edit(page, name, str(number))
     if "order" in goal:
-        panel(page, "Visit order").get_by_label(ORDERS[goal["order"]], exact=True).check()
+        break_it(page).get_by_label(ORDERS[goal["order"]], exact=True).check()
     if "sign" in goal:
-        panel(page, "Visit order").get_by_label(SIGNS[goal["sign"]], exact=True).check()
+        break_it(page).get_by_label(SIGNS[goal["sign"]], exact=True).check()
     if "step" in goal:
         last(page)
     if "node" in goal:
@@ -92,6 +92,7 @@ def reach(page: Any, part: Any, goal: dict[str, Any]) -> None:
         page.get_by_role("button", name=f"edge from {operand} to {user}").first.click()
     if "first" in goal:
         first, second = goal["first"]
+        break_it(page)
         listed = page.locator("#order li bdi")
         while (names := listed.all_inner_texts()).index(first) > names.index(second):
             press(page, f"{first} earlier")
@@ -488,7 +489,7 @@ def test_a_node_that_is_not_visited_comes_before_none(browse: Any) -> None:
     """Of the wrong orders that are offered, one leaves out the input: the task is about another."""
     page = lesson_page(browse, "diamond")
     answer_all(page, LESSONS["diamond"])
-    panel(page, "Visit order").get_by_label("preorder", exact=True).check()
+    break_it(page).get_by_label("preorder", exact=True).check()
     done = [box.is_checked() for box in page.locator("#tasks li > label input").all()]
     assert done == [True, False, False, False, False]
 

@@ -12,7 +12,7 @@ from browsers import axe
 from exprgrad.api import parse
 from exprgrad.explain.walks import VisitResult
 from exprgrad.show.text.lines import signed_number as number
-from pages import edit, html_of, last, lesson_html, panel, press, results, run_of
+from pages import break_it, edit, follow, html_of, last, lesson_html, panel, press, results, run_of
 
 RULES = {"preorder": "preorder", "bfs": "breadth first", "naive": "naive"}
 TWICE = ("t=a*b; y=t+t*a", {"a": 2.0, "b": -3.0})
@@ -30,11 +30,13 @@ def choice(page: Any, words: str) -> Any:
 
 def choose(page: Any, words: str) -> None:
     """Choose it."""
+    break_it(page)
     choice(page, words).check()
 
 
 def arrange(page: Any, wanted: Sequence[str]) -> None:
     """Press the buttons of the list until its first visits are these nodes."""
+    break_it(page)
     for at, name in enumerate(wanted):
         place = page.locator("#order li bdi").all_inner_texts().index(name)
         for _ in range(place - at):
@@ -105,6 +107,22 @@ def test_the_contract_s_numbers(browse: Any) -> None:
     assert_agrees(page, here.visited("preorder", "set"))
 
 
+def test_orders_wait_until_someone_breaks_it(browse: Any) -> None:
+    """They are folded; an address of a wrong order, or of another sign, unfolds them."""
+    page = browse.show(lesson_html("diamond"))
+    button = page.get_by_role("button", name="Click the order")
+    assert not choice(page, "naive").is_visible() and not button.is_visible()
+    assert "Each node after all its users" in panel(page, "Visit order").inner_text()
+    break_it(page)
+    assert choice(page, "naive").is_visible() and button.is_visible()
+    for told in ("order=naive", "sign=%3D"):
+        page = browse.show(lesson_html("diamond"))
+        assert not choice(page, "naive").is_visible()
+        follow(page, told)
+        assert choice(page, "naive").is_visible()
+        browse.asked.clear()
+
+
 def test_the_diamond_read_too_early(browse: Any) -> None:
     """The order d, b, a, c reads 6 of the true 15: lost d → c → a, worth 9; the graph says so, too."""
     page = browse.show(lesson_html("diamond"))
@@ -137,6 +155,7 @@ def test_nodes_clicked_one_after_the_other_are_an_order(browse: Any) -> None:
     """By the mouse and by keys: each bears its number, and the last one runs the sweep."""
     page = browse.show(lesson_html("diamond"))
     told = page.locator("#told")
+    break_it(page)
     press(page, "Click the order")
     page.locator("#n5").click()
     page.locator("#n5").click()
@@ -207,6 +226,7 @@ DROP = """index => {
 
 def test_only_visits_can_be_dropped_onto_visits(browse: Any) -> None:
     page = browse.show(html_of("b = a + 1; c = a*3; d = b*c", a=2.0))
+    break_it(page)
     visits = page.locator("#order li bdi").all_inner_texts
     assert page.evaluate(DROP, 1)[0] is False, "it is not welcome"
     assert visits() == ["d", "c", "b", "a"]
@@ -252,7 +272,7 @@ def test_what_never_arrived_is_not_multiplied(browse: Any) -> None:
 def test_an_order_of_one_s_own_has_each_node_once(browse: Any) -> None:
     """Also after one that repeats nodes, or leaves the inputs out."""
     page = browse.show(lesson_html("square"))
-    tip, listed = panel(page, "Visit order").get_by_text("Drag one"), page.locator("#order li bdi")
+    tip, listed = break_it(page).get_by_text("Drag one"), page.locator("#order li bdi")
     choose(page, "naive")
     assert not tip.is_visible()
     assert (

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from exprgrad.show.page.lessons import LESSONS
-from pages import DEEP, edit, follow, html_of, last, lesson_html, panel, press, read
+from pages import DEEP, break_it, edit, follow, html_of, last, lesson_html, press, read
 
 
 @pytest.mark.slow
@@ -118,7 +118,7 @@ def test_an_address_shows_the_same(browse: Any) -> None:
     """The step, edited inputs, the order and the sign; what it cannot be is left out."""
     page = browse.show(lesson_html("diamond"))
     edit(page, "a", "3")
-    panel(page, "Visit order").get_by_role("radio", name="= overwrite", exact=True).check()
+    break_it(page).get_by_role("radio", name="= overwrite", exact=True).check()
     press(page, "b earlier")
     press(page, "Back a step")
     shown = read(page)

@@ -36,9 +36,9 @@ pytestmark = pytest.mark.skipif(
     reason="no Graphviz: pip install 'exprgrad[draw]' or install Graphviz",
 )
 NASTY = "a*b # </script><img src=x onerror=alert(1)> ]]> <!-- <script> &amp; \" ' {{style}} \u2028\u202e"
-LARGEST = 100_000
+LARGEST = 97_000
 """The most bytes of a lesson's page."""
-LARGEST_NETWORK = 150_000
+LARGEST_NETWORK = 143_000
 """The same of one that trains a network."""
 
 
@@ -145,6 +145,14 @@ def test_data_in_a_script() -> None:
     assert not OWN_PROPERTIES & BY_NAME.keys(), "a row's key is its name"
     written = "".join(read_asset(f"{name}.js") for name in (*SWEEPS, *VIEWS))
     assert not OWN_PROPERTIES & {*re.findall(r"dataset\.(\w+)", written)}, "the style knows those"
+
+
+@pytest.mark.parametrize("text, has_them", [("a*b", True), ("sum([a, b]*a)", False)])
+def test_numbers_are_dragged_and_wiggle_where_there_are_no_tensors(
+    text: str, has_them: bool
+) -> None:
+    html = parse(text).gradient(a=1.0, b=2.0).explore().html
+    assert [words in html for words in ("dragged sideways", '"Wiggle"')] == [has_them] * 2
 
 
 def test_a_lone_surrogate_can_be_written() -> None:

@@ -13,6 +13,7 @@ from exprgrad.show.page.page import (
     SWEEPS,
     VIEWS,
     choose_short_names,
+    name_builtins,
     read_asset,
     shorten_script,
     squeeze_script,
@@ -74,6 +75,38 @@ def test_script(script: str, expected: str) -> None:
 def test_names(script: str, expected: str) -> None:
     """Variables' names are short, what has a meaning elsewhere is as it was."""
     assert shorten_script(script, choose_short_names(script)) == expected
+
+
+@pytest.mark.parametrize(
+    "script, expected",
+    [
+        ("let f=first=>first;let g=other=>other;", "let f=a=>a;let g=a=>a;"),
+        ("let f=first=>other=>first+other;", "let f=a=>b=>a+b;"),
+        ("let first=1;let g=other=>other;", "let a=1;let g=a=>a;"),
+        ("let first=1;let g=other=>other+first;", "let a=1;let g=b=>b+a;"),
+        (
+            "{let first=1;let g=other=>other+first;let h=third=>third}",
+            "{let a=1;let g=b=>b+a;let h=a=>a}",
+        ),
+    ],
+)
+def test_statements_share_names(script: str, expected: str) -> None:
+    """A name that a statement alone knows may stand in others for something else."""
+    assert shorten_script(script, choose_short_names(script)) == expected
+
+
+def test_long_properties_have_short_names() -> None:
+    """As often as that is shorter; keys, texts and properties of ours stay as they are."""
+    script = "x.textContent=y?.textContent;f({textContent},`${x.textContent}.textContent`);x.operands=null;"
+    script += "g({null:null,a:null,b:null,c:b?null:a,d:[null,null]});" * 2
+    assert name_builtins(script + "x.textContent;" * 3) == (
+        'let $null=null,$textContent="textContent";\n'
+        "x[$textContent]=y?.[$textContent];f({textContent},`${x[$textContent]}.textContent`);"
+        "x.operands=$null;"
+        + "g({null:$null,a:$null,b:$null,c:b?$null:a,d:[$null,$null]});" * 2
+        + "x[$textContent];" * 3
+    )
+    assert name_builtins("x.textContent;") == "x.textContent;"
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from importlib.resources import files
 from itertools import chain, combinations, product
 from pathlib import Path
 from string import ascii_letters
-from typing import Any
+from typing import Any, NamedTuple
 
 from exprgrad.errors import RequestError, command_or_python, require_kind
 from exprgrad.explain.diagnostics import DiagnosedRun
@@ -269,6 +269,8 @@ VIEWS = (
     "layers",
     "inputs",
     "closer",
+    "drag",
+    "wiggle",
     "heat",
     "trouble",
     "conventions",
@@ -279,6 +281,7 @@ VIEWS = (
     "answers",
     "tables",
     "listing",
+    "tour",
     "code",
     "address",
     "formulas",
@@ -296,7 +299,7 @@ VIEWS = (
 """The files of the script, in an order in which each knows those before it; the views share a block."""
 AT_KINKS = {"kinks", "sides", "conventions"}
 """Those for formulas that can meet a kink, a jump or the edge of a domain, as most lessons do not."""
-OF_NUMBERS = {"products", "paths", "blame", "trouble", "order", "mistakes"}
+OF_NUMBERS = {"products", "paths", "blame", "drag", "wiggle", "trouble", "order", "mistakes"}
 """Those for formulas of numbers alone."""
 IN_LESSONS = {"goals", "lesson"}
 """Those for lessons; what moves in their parts has a file each."""
@@ -348,19 +351,33 @@ SCRIPT_TOKEN = re.compile(
     r"|(?P<word>[A-Za-z_$][\w$]*)|\d[\w.]*|=>|\.\.\.|[^\s]"
 )
 """A text, a pattern, a word, a number or a sign of a script."""
+PROPERTY = re.compile(
+    rf"\.\.\.|(?<=[{{,])[A-Za-z_$][\w$]*:|(?P<dot>\??\.)(?P<property>[A-Za-z_$][\w$]*)|{SCRIPT_TOKEN.pattern}"
+)
+"""The same, and a property with its point."""
+GLOBALS = {
+    "Array", "Boolean", "Infinity", "Map", "Math", "Number", "Object", "Set", "String", "document",
+    "false", "null", "true", "undefined",
+}  # fmt: skip
+"""What a script has from elsewhere, and may keep in a variable with a short name."""
+BUILDER = "build"
+"""The function in which the views are, where they are built anew."""
 BEFORE_BLOCKS = ("", ")", ";", "}", "{", "=>", "else", "try", "do")
 """What a block follows, and no object."""
 BEFORE_CONDITIONS = ("if", "for", "while", "switch")
 """What parentheses follow that hold no parameters, though a block follows them."""
 OWN_PROPERTIES = {
-    "about", "above", "active", "again", "asked", "asking", "below", "blamed", "branch", "carried",
-    "corrected", "count", "counted", "digits", "domain", "edges", "field", "flows", "gate", "gated",
-    "gates", "given", "grads", "group", "jacobian", "kind", "label", "libraries", "lines", "locals",
-    "loose", "losses", "lost", "made", "moved", "nodes", "operand", "operands", "origin", "output",
-    "outputs", "overwrite", "partials", "passage", "passed", "passes", "pattern", "picked", "place",
-    "position", "preset", "programs", "reads", "replaced", "room", "row", "rows", "rule", "shape",
-    "sheets", "short", "signs", "slide", "slopes", "spans", "steps", "terms", "truth", "user",
-    "visits", "wire", "words",
+    "about", "above", "active", "again", "asked", "asking", "below", "bends", "best", "blamed", "bound",
+    "box", "branch", "carried", "corrected", "count", "counted", "digits", "domain", "drawn", "edge",
+    "edges", "factors", "field", "flows", "form", "found", "gate", "gated", "gates", "given", "got",
+    "grads", "group", "head", "heights", "high", "ids", "isLayer", "jacobian", "kind", "label", "late",
+    "libraries", "lines", "local", "locals", "loose", "losses", "lost", "low", "made", "middle", "more",
+    "moved", "node", "nodes", "notes", "operand", "operands", "origin", "output", "outputs",
+    "overwrite", "panel", "partials", "passage", "passed", "passes", "pattern", "phase", "picked",
+    "place", "position", "predicted", "preset", "product", "programs", "progress", "reads", "replaced",
+    "result", "room", "row", "rows", "rule", "said", "shape", "sheets", "short", "signs", "slide",
+    "slopes", "spans", "special", "start", "steps", "terms", "text", "ticks", "todo", "tries", "truth",
+    "user", "vague", "verdict", "visit", "visits", "ways", "wire", "wires", "words", "wrt",
 }  # fmt: skip
 """Properties that are ours alone, in the script and in the page's data; no text names one."""
 SHORT_KEYWORDS = ("do", "if", "in", "of", "as")
@@ -450,7 +467,7 @@ def page_script(
     parts += (
         [views, "}", "lay(asked());"] if needed["sheets"] else ["filled(PAGE);", "{", views, "}"]
     )
-    code = squeeze_script("\n".join(parts))
+    code = name_builtins(squeeze_script("\n".join(parts)))
     names = choose_short_names(code)
     keys = {word: short for word, short in names.items() if word in OWN_PROPERTIES}
     data = {} if lesson is None else {"LESSON": script_literal(lesson_script_data(lesson))}
@@ -651,24 +668,71 @@ def squeeze_script(script: str) -> str:
     return re.sub(r"(?<=[{()\[,;?:&|=])\n|\n(?=[})\],;?:&|.])", "", text)
 
 
+def name_builtins(script: str) -> str:
+    """A squeezed script in which long properties and globals of the browser that recur are variables, too.
+
+    ``x.textContent`` becomes ``x[$textContent]`` where that is shorter in all, with its short name.
+    """
+    saved: Counter[str] = Counter()
+
+    def within(part: re.Match[str]) -> str:
+        text, word = part[0], part["property"] or part["word"]
+        if text[0] == "`":
+            return re.sub(
+                r"\$\{([^{}]*)\}", lambda held: "${" + PROPERTY.sub(within, held[1]) + "}", text
+            )
+        if not word or not (word in GLOBALS if part["word"] else word not in OWN_PROPERTIES):
+            return text
+        # A short name has up to two letters, and two brackets around it; its declaration has more signs.
+        saved[word] += len(text.lstrip("?")) - (4 if part["property"] else 2)
+        if text not in worth:
+            return text
+        return f"{'?.' * text.startswith('?')}[${word}]" if part["property"] else f"${word}"
+
+    worth: set[str] = set()
+    PROPERTY.sub(within, script)
+    found = sorted(word for word, gain in saved.items() if gain > len(word) + 8)
+    worth = {sign + word for word in found for sign in ("", ".", "?.")}
+    told = ",".join(f"${word}={word}" if word in GLOBALS else f'${word}="{word}"' for word in found)
+    return f"let {told};\n{PROPERTY.sub(within, script)}" if told else script
+
+
 def choose_short_names(script: str) -> dict[str, str]:
     """Short names for a squeezed script's variables, the most frequent the shortest.
 
     A word is taken if it is declared somewhere, and is nowhere a property, a key or part of a shorthand,
     unless one of ``OWN_PROPERTIES``: then all its places are ours, and may have another word together.
+    Words that are known in some statements alone may have the same name if no statement has two of them.
     """
-    words, spoken, declared = script_names(script)
+    words, spoken, declared, common, places = script_names(script)
+    common |= OWN_PROPERTIES
     renamed = sorted(
-        (word for word in declared - (spoken - OWN_PROPERTIES) if len(word) > 2),
+        (
+            word
+            for word in declared - (spoken - OWN_PROPERTIES) - {*SHORT_KEYWORDS}
+            if len(word) > 1
+        ),
         key=lambda word: (-words[word] * (len(word) - 1), word),
     )
     letters = ascii_letters + "_"
-    short = (
+    free = [
         name
         for name in chain(letters, map("".join, product(letters, letters + "0123456789")))
         if name not in words and name not in SHORT_KEYWORDS
-    )
-    return dict(zip(renamed, short, strict=False))
+    ]
+    used: Counter[str] = Counter()
+    taken: set[str] = set()
+    names = {}
+    for word in renamed:
+        for name in free:
+            if len(name) >= len(word):
+                break
+            if not (used[name] & places[word] or (word in common and name in taken)):
+                names[word] = name
+                used[name] |= places[word]
+                taken |= {name} if word in common else set()
+                break
+    return names
 
 
 def shorten_script(script: str, names: Mapping[str, str]) -> str:
@@ -687,19 +751,34 @@ def shorten_script(script: str, names: Mapping[str, str]) -> str:
     return SCRIPT_TOKEN.sub(within, script)
 
 
-def script_names(script: str) -> tuple[Counter[str], set[str], set[str]]:
-    """How often words stand in a script, which of them are seen from elsewhere, and which are declared.
+class ScriptNames(NamedTuple):
+    """How often words stand in a script, and which of them are seen from elsewhere, declared, or common.
+
+    Those are known in all statements; ``places`` has a bit for each outer statement that a word stands in.
+    """
+
+    words: Counter[str]
+    spoken: set[str]
+    declared: set[str]
+    common: set[str]
+    places: Counter[str]
+
+
+def script_names(script: str, at: int = 0) -> ScriptNames:
+    """The names of a script, whose first statement has a number.
 
     A bracket's words are declared if what follows says so: parameters, and patterns.
     """
-    counts: Counter[str] = Counter()
-    seen, declared = set(), set()
+    found = ScriptNames(Counter(), set(), set(), set(), Counter())
+    counts, seen, declared, common, places = found
     brackets: list[tuple[str, bool, list[str]]] = [("", False, [])]
-    before = ""
+    before, head, outer, inside = "", "", 1, [""]
     for part in SCRIPT_TOKEN.finditer(script):
         text, after = part[0], script[part.end() : part.end() + 3]
+        is_outer = len(brackets) == outer
         if part["word"]:
             counts[text] += 1
+            places[text] |= 1 << at
             _, is_object, inside = brackets[-1]
             if before in ("(", "[", "{", ",", ":"):
                 inside.append(text)
@@ -714,21 +793,34 @@ def script_names(script: str) -> tuple[Counter[str], set[str], set[str]]:
                 or (after[:1] == "=" and after[1:2] != "=")
             ):
                 declared.add(text)
+            if is_outer and (before in ("let", "function", ",") or re.match("=(?![=>])", after)):
+                common.add(text)
         elif text in ("(", "[", "{"):
             brackets.append((before, text == "{" and before not in BEFORE_BLOCKS, []))
+            # What all views share stands in a block, or in a function of their own.
+            if text == "{" and is_outer and (before in ("", ";") or head == BUILDER):
+                common.update(inside)
+                outer += 1
         elif text in (")", "]", "}"):
             head, _, inside = brackets.pop()
+            outer = min(outer, len(brackets))
             is_pattern = after.startswith("of ") or (after[:1] == "=" and after[1:2] != "=")
             if is_pattern or (text == ")" and after[:1] == "{" and head not in BEFORE_CONDITIONS):
                 declared.update(inside)
+            if is_pattern and len(brackets) == outer:
+                common.update(inside)
+            at += text == "}" and len(brackets) == outer and after[:1] in ("\n", "}")
         elif text[0] == "`":
             for held in re.findall(r"\$\{([^{}]*)\}", text):
-                inner, outer, own = script_names(held)
-                counts += inner
-                seen |= outer
-                declared |= own
+                inner = script_names(held, at)
+                counts.update(inner.words)
+                seen |= inner.spoken
+                declared |= inner.declared
+                for word, bits in inner.places.items():
+                    places[word] |= bits
+        at += is_outer and text in (";", ",")
         before = text if text != "..." else ","
-    return counts, seen, declared
+    return found
 
 
 # The style.

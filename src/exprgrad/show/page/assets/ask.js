@@ -1,7 +1,7 @@
 // Ask me: numbers are hidden in the graph, and the reader types them there, a tensor's in the panel.
 
-// A local derivative between tensors is a Jacobian.
-const ASKED = {data: "data", ...!app.grid && {local: "local derivatives"}, grad: "grads"}, MOST_ASKED = 12;
+// A local derivative between tensors is a Jacobian.  Keys that others name are quoted: they stay as they are.
+const ASKED = {data: "data", ...!app.grid && {"local": "local derivatives"}, grad: "grads"}, MOST_ASKED = 12;
 const layer = draw(graph, "g", {class: "fields"});
 const slate = make("div");
 let questions = [], latest = null, from = 0;

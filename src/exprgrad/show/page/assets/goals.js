@@ -8,10 +8,11 @@ const {done, todo, ticks} = LESSON.panel ??= {
 };
 const byName = new Map(NODES.map(({id}) => [called(id), id]));
 const picked = (node, edge) => app.picked && app.picked.node === node && app.picked.edge === edge;
+// A lesson names the facts: a key in quotes stays as it is.
 const FACTS = {
   step: () => app.at === app.steps.length,
-  node: name => picked(byName.get(name)),
-  edge: ([operand, user]) => EDGES.some((edge, at) =>
+  "node": name => picked(byName.get(name)),
+  "edge": ([operand, user]) => EDGES.some((edge, at) =>
     edge.operand === byName.get(operand) && edge.user === byName.get(user) && picked(undefined, at)),
   inputs: numbers => Object.entries(numbers).every(([name, x]) => app.data[byName.get(name)] === x),
   order: preset => app.preset === preset,
@@ -20,7 +21,7 @@ const FACTS = {
     return one >= 0 && one < other;
   },
   sign: sign => app.overwrite === (sign === "="),
-  found: kind => app.asking === kind && !unknown().length,
+  "found": kind => app.asking === kind && !unknown().length,
   formula: place => PAGE.formula === place,
   set: name => LESSON.set?.[0] === name,
   live: state => app.live === state,

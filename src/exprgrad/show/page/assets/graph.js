@@ -153,6 +153,6 @@ frame.addEventListener("focusin", event => {
 // A click leaves the focus where it is, so that the arrows still step.
 graph.onmousedown = event => event.target.matches("input") || event.preventDefault();
 frame.onclick = event => {
-  const wire = event.target.closest(".wire"), spot = spots.get(wire ? $("c" + wire.dataset.edge) : spotOf(event));
+  const wire = event.target.closest(".wire"), spot = spots.get(wire ? $("c" + wire.getAttribute("data-edge")) : spotOf(event));
   if (spot || app.picked) pick(spot ?? null);
 };

@@ -79,23 +79,3 @@ function moves(id, x) {
   const way = moved > 0 ? `up by ${brief(moved)}` : moved < 0 ? `down by ${brief(-moved)}` : "to no number";
   return `${brief(h)} more moves ${called(PAGE.output)} ${way}${due}`;
 }
-
-// An input's card can be dragged by the mouse, too.
-for (const {id} of fields) {
-  const {group} = cards[id];
-  let moved = false;
-  group.onpointerdown = event => {
-    const from = event.clientX, x = app.data[id];
-    moved = false;
-    if (event.pointerType !== "mouse" || app.asking || !isFinite(x)) return;
-    group.setPointerCapture(event.pointerId);
-    group.onpointermove = ({clientX}) => {
-      const steps = Math.round((clientX - from) / 2);
-      moved ||= Math.abs(steps) > 2;
-      if (moved) give(id, steps ? tidy(x + steps * stepOf(x) * 2) : x);
-    };
-  };
-  group.onpointerup = group.onpointercancel = () => { group.onpointermove = null; };
-  // Letting go of a card is no click.
-  group.onclick = event => moved && event.stopPropagation();
-}

@@ -7,7 +7,7 @@ const covers = [...graph.querySelectorAll(".cover")].map(group => {
     const {x, y} = boxOf(cards[id].group);
     return x >= box.x && y >= box.y && x < box.x + box.width && y < box.y + box.height;
   });
-  return {group, box, name, count, data, grad, ids, result: group.dataset.result, isLayer: group.classList.contains("layer")};
+  return {group, box, name, count, data, grad, ids, result: group.getAttribute("data-result"), isLayer: group.classList.contains("layer")};
 });
 const coverChanges = changes();
 

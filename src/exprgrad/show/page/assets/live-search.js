@@ -12,7 +12,8 @@ const SEARCH = [
   "for node in reversed(order):",
   "    node.backward()",
 ];
-const LINES = {ask: 1, add: 2, call: 4, append: 5, start: 7, sweep: 8};
+// A key in quotes stays as it is.
+const LINES = {ask: 1, add: 2, call: 4, append: 5, "start": 7, sweep: 8};
 
 // What the search does, one event after the other: the line, the node, and the sets as they are then.
 function searched({nodes, output}) {

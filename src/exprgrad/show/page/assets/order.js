@@ -27,7 +27,8 @@ let clicked = [], among = null;
 const clicker = button("Click the order", () => clicking(!app.place));
 const rest = button("The rest as it is", () => visitIn("own", [...clicked, ...own().filter(id => !clicked.includes(id))]));
 const next = make("p", {id: "next"});
-$("visits").append(make("div", null, presets, aboutOrder, make("div", {class: "row"}, clicker, rest), next, signs, list, tip), result);
+const breaking = make("details", null, make("summary", null, "Break it"), presets, make("div", {class: "row"}, clicker, rest), next, signs, list, tip);
+$("visits").append(aboutOrder, breaking, result);
 
 function clicking(isOn) {
   clicked = [];
@@ -161,6 +162,8 @@ views.push(() => {
   const isFound = at === steps.length && earned !== steps;
   if (isFound) earned = steps;
   if (visited === steps && !isFound) return;
+  // An order that is not the right one is seen.
+  breaking.open ||= preset !== "right" || overwrite;
   const isFirst = !visited, before = visited;
   visited = steps;
   check("preset", preset);

@@ -21,21 +21,24 @@ function stop() {
   play.textContent = "Play";
 }
 const step = (words, to, label) => button(words, () => { stop(); go(to()); }, label);
+const forth = step("", () => app.at + 1);
 $("buttons").append(
   step("First", () => 0, "First step"),
   step("← Back", () => app.at - 1, "Back a step"),
   play,
-  step("Next →", () => app.at + 1, "Next step"),
+  set(forth, {id: "forth"}),
   step("Last", () => app.steps.length, "Last step"),
 );
 slider.oninput = () => { stop(); go(Number(slider.value)); };
 
-const START = "Press Next, or the → key.  The forward sweep comes first: each node's data, from its operands.";
+const START = "Press Next, or →.  First comes each node's data, from its operands.";
 views.push(() => {
   const {at, steps, now} = app;
   $("sentence").textContent = now.step?.text ?? START;
   const kind = {value: "data", read: "grad"}[now.step?.kind];
   const doubt = kind && isVague(now.step.node, kind) ? FEWER : "";
+  // The next step is told before it is done; what is longer than the button is cut.
+  forth.textContent = at < steps.length ? `Next: ${at + 1}. ${steps[at].text}` : "That was the last step";
   $("said").scrollTop = 0;
   $("why").textContent = [now.step?.why, doubt].filter(Boolean).join("; ");
   slider.max = steps.length;

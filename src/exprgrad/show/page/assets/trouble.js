@@ -25,11 +25,12 @@ views.push(() => {
     }
   });
   chips.forEach(({group}, at) => group.classList.toggle("blamed", shownNow.some(({edge}) => edge === at)));
-  const about = (spot, key) => [...blamed, ...losses].filter(one => known(one[key]) && one[key] === spot[key]).map(spotText);
-  const why = !step ? [] : known(step.edge) ? about(step, "edge") : step.kind === "value" ? about(step, "node") : [];
+  const about = (spot, own) => [...blamed, ...losses].filter(one => known(own(one)) && own(one) === own(spot)).map(spotText);
+  const node = one => one.node, edge = one => one.edge;
+  const why = !step ? [] : known(step.edge) ? about(step, edge) : step.kind === "value" ? about(step, node) : [];
   if (why.length) $("why").textContent = why.join(" ");
   if (picked) {
-    const here = about(picked, known(picked.edge) ? "edge" : "node").map(words => make("p", {class: "bad"}, `⚠ ${words}`));
+    const here = about(picked, known(picked.edge) ? edge : node).map(words => make("p", {class: "bad"}, `⚠ ${words}`));
     $("close").firstChild.after(...here);
   }
   if (seen === data) return;
