@@ -932,9 +932,9 @@ class Expression(Drawn):
         ``scipy.optimize.minimize(h.vector, x0, jac=True)`` wants them.
 
         The numbers are the sweep's: not corrected at kinks, and nothing is said where they lose digits.
-        They are the same doubles, but for the sign of 0, and the last digit of ``logsumexp``.  Overflow and
-        what lies outside a domain give infinities and nan, never an exception.  Raises ``RequestError`` for
-        a formula of tensors, and for an order that is neither 1 nor 2.
+        They are the same doubles, except for the sign of 0 and the last digit of ``logsumexp``.  Overflow
+        and points outside a domain give infinities and nan, never an exception.  Raises ``RequestError``
+        for a formula of tensors, and for an order other than 1 or 2.
         """
         from exprgrad.run.engines.point_function import build_point_function
 

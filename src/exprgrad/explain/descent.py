@@ -182,12 +182,18 @@ def descend_gradient(
         if is_still and (not method.has_memory or has_small_gradient([*steps, place])):
             return ended(place, *unmoved_ending([*steps, place]))
         steps.append(place._replace(update=update))
-        last = steps[-2].inputs if len(steps) > 1 and not method.has_memory else None
-        if last and all(has_same_numbers(last[name], moved[name]) for name in moved):
+        if not method.has_memory and has_returned(steps, moved):
             there = f"from step {len(steps) - 2} on"
             return ended(place, "oscillates", f"{there} it goes back and forth between two points")
         here |= moved
         run = following or at(here)
+
+
+def has_returned(steps: Sequence[Step], moved: Mapping[str, Any]) -> bool:
+    """Whether the next point is the one before the last."""
+    return len(steps) > 1 and all(
+        has_same_numbers(steps[-2].inputs[name], moved[name]) for name in moved
+    )
 
 
 def doubtful_numbers(evaluator: Evaluator, run: DiagnosedRun) -> list[Path]:

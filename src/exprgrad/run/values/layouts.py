@@ -85,6 +85,11 @@ def refuse_layout(given: Layout) -> None:
         )
 
 
+def is_numeric_cell(cell: str, decimal: str) -> bool:
+    """Whether a cell is a number with that decimal sign, or nearly one."""
+    return is_number_cell(cell.replace(decimal, ".")) or bool(ODD_NUMBER.fullmatch(cell))
+
+
 def detect_layout(text: str, given: Layout, wanted: Collection[str] | None = None) -> Layout:
     """The layout of a table that begins with a text, as far as it is not given.
 
@@ -102,13 +107,7 @@ def detect_layout(text: str, given: Layout, wanted: Collection[str] | None = Non
     delimiter = given.delimiter or find_delimiter([line[1] for line in lines])
     table = [split_cells(line[1], delimiter) for line in lines]
     decimal = given.decimal or find_decimal(table)
-    numeric = [
-        [
-            is_number_cell(cell.replace(decimal, ".")) or bool(ODD_NUMBER.fullmatch(cell))
-            for cell in row
-        ]
-        for row in table
-    ]
+    numeric = [[is_numeric_cell(cell, decimal) for cell in row] for row in table]
     names, start, remarks = table[0], first.end(), []
     if decimal == "," and not given.decimal:
         remarks.append(f"cells are separated by {delimiter!r}, decimals by ','")

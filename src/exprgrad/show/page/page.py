@@ -764,6 +764,18 @@ class ScriptNames(NamedTuple):
     places: Counter[str]
 
 
+def is_property(before: str, after: str, is_object: bool) -> bool:
+    """Whether a word between two texts, in an object or not, is the name of a property."""
+    ends = ("", ",", "}", ":", "=", "(") if is_object else (":",)
+    return before == "." or (before in ("{", ",") and after[:1] in ends)
+
+
+def is_declared(before: str, after: str) -> bool:
+    """Whether a word between two texts is declared there: a name of its own, a parameter, or set."""
+    is_set = after[:1] == "=" and after[1:2] != "="
+    return before in ("let", "function") or after.startswith("=>") or is_set
+
+
 def script_names(script: str, at: int = 0) -> ScriptNames:
     """The names of a script, whose first statement has a number.
 
@@ -782,16 +794,9 @@ def script_names(script: str, at: int = 0) -> ScriptNames:
             _, is_object, inside = brackets[-1]
             if before in ("(", "[", "{", ",", ":"):
                 inside.append(text)
-            is_first = before in ("{", ",") and is_object
-            if (before == "." or (is_first and after[:1] in ("", ",", "}", ":", "=", "("))) or (
-                before in ("{", ",") and after.startswith(":")
-            ):
+            if is_property(before, after, is_object):
                 seen.add(text)
-            elif (
-                before in ("let", "function")
-                or after.startswith("=>")
-                or (after[:1] == "=" and after[1:2] != "=")
-            ):
+            elif is_declared(before, after):
                 declared.add(text)
             if is_outer and (before in ("let", "function", ",") or re.match("=(?![=>])", after)):
                 common.add(text)

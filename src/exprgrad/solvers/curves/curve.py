@@ -597,16 +597,7 @@ def curve_or_plane(
 
     Raises ``InputError`` for values that do not fit, ``RequestError`` for a formula of tensors.
     """
-    check_scalars_only(
-        graph,
-        lambda node: RequestError(
-            "no-tensors",
-            "a formula with tensors has no curve to draw",
-            source=Source(text),
-            span=graph.span(node),
-            help="write the formula with numbers in place of tensors",
-        ),
-    )
+    check_scalars_only(graph, lambda node: no_curve_of_tensors(graph, text, node))
     ranges = {
         name: value
         for name, value in given.items()
@@ -676,4 +667,15 @@ def range_count_error(graph: Graph, spans: Mapping[str, Interval]) -> InputError
         "bad-range",
         f"{len(spans)} inputs have ranges: {', '.join(spans)}",
         help="only one or two may have one; give the others values",
+    )
+
+
+def no_curve_of_tensors(graph: Graph, text: str, node: int) -> RequestError:
+    """The error for a formula that is not of numbers alone."""
+    return RequestError(
+        "no-tensors",
+        "a formula with tensors has no curve to draw",
+        source=Source(text),
+        span=graph.span(node),
+        help="write the formula with numbers in place of tensors",
     )

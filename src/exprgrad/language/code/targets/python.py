@@ -161,7 +161,7 @@ PYTHON = Target(
     helpers=HELPERS,
 )
 
-# What ``f.function()`` compiles, which nobody reads: no name and no comment in it is of the user's making.
+# What ``f.function()`` compiles: not meant to be read, and with no name or comment of the user's.
 
 SHARED = ("cbrt",)
 """The rows that are the sweep's own functions, and are called as such."""

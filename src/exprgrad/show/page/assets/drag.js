@@ -19,6 +19,6 @@ for (const {id} of fields) {
     };
   };
   group.onpointerup = group.onpointercancel = () => { group.onpointermove = null; };
-  // Whoever lets go of a card has not clicked it.
+  // Letting go of a dragged card is not a click on it.
   group.onclick = event => moved && event.stopPropagation();
 }

@@ -37,7 +37,7 @@ views.push(() => {
   $("sentence").textContent = now.step?.text ?? START;
   const kind = {value: "data", read: "grad"}[now.step?.kind];
   const doubt = kind && isVague(now.step.node, kind) ? FEWER : "";
-  // The next step is told before it is done; what is longer than the button is cut.
+  // The button says what the next step does, cut to its width.
   forth.textContent = at < steps.length ? `Next: ${at + 1}. ${steps[at].text}` : "That was the last step";
   $("said").scrollTop = 0;
   $("why").textContent = [now.step?.why, doubt].filter(Boolean).join("; ");
