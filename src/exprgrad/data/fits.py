@@ -23,13 +23,12 @@ from exprgrad.data.plans import (
     parse_scalar_formula,
     read_schema,
     refuse_constants,
-    refuse_tensors,
     sample_row_files,
 )
 from exprgrad.derive.parsed import complete_graph
 from exprgrad.errors import Asker, InputError, RequestError, command_or_python
 from exprgrad.explain.diagnostics import DiagnosedRun
-from exprgrad.graph.graph import Graph, Program
+from exprgrad.graph.graph import Graph, Program, refuse_tensors
 from exprgrad.language.mistakes.hints import constant_hint, did_you_mean, nearest_word
 from exprgrad.language.read.relations import read_relations
 from exprgrad.run.engines.columns import contiguous_column, take_columns

@@ -54,7 +54,7 @@ from exprgrad.errors import (
     install_command,
 )
 from exprgrad.explain.limits import COUNTED
-from exprgrad.graph.graph import Graph, check_scalars_only
+from exprgrad.graph.graph import Graph, refuse_tensors
 from exprgrad.language.mistakes.hints import did_you_mean, value_hint
 from exprgrad.language.read.names import CONSTANT_SIGNS, plain_name
 from exprgrad.run.balls.balls import has_balls
@@ -75,7 +75,7 @@ from exprgrad.source import Source as Text
 __all__ = [
     "BAD_ROWS", "BatchPlan", "check_batch_columns", "check_names", "columns_to_read", "likely_column",
     "make_job", "map_option", "output_file", "parse_condition", "parse_scalar_formula", "plan_batch",
-    "read_schema", "refuse_constants", "refuse_name_clashes", "refuse_tensors", "sample_row_files",
+    "read_schema", "refuse_constants", "refuse_name_clashes", "sample_row_files",
 ]  # fmt: skip
 
 BAD_ROWS = ("null", "drop", "fail")
@@ -288,21 +288,6 @@ def parse_scalar_formula(text: str) -> Graph:
     graph = parse_and_derive(text)
     refuse_tensors(graph, text, "a formula with tensors cannot be evaluated over columns")
     return graph
-
-
-def refuse_tensors(graph: Graph, text: str, message: str) -> None:
-    """An error where a formula's nodes are not all numbers."""
-
-    def wrong(node: int) -> RequestError:
-        return RequestError(
-            "no-tensors",
-            message,
-            source=Text(text),
-            span=graph.span(node),
-            help="write it for the numbers of one row, each a column of its own",
-        )
-
-    check_scalars_only(graph, wrong)
 
 
 def parse_condition(text: str) -> Graph:

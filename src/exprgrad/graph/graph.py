@@ -24,8 +24,8 @@ __all__ = [
     "NoShapes", "Payload", "Program", "Rule", "Settings", "Shape", "V", "check_scalars_only",
     "collect_by_key", "copy_node", "copy_nodes", "dependency_flags", "dependent_flags", "element_name",
     "evaluate_nodes", "interpret", "is_scalar", "limit_text", "nest_entries", "nested_list_text",
-    "remap_local_derivatives", "same_graph", "shallow_copy_graph", "shape_size", "splice_graph",
-    "transform_graph", "unravel_position", "unread_statement_views", "with_output",
+    "refuse_tensors", "remap_local_derivatives", "same_graph", "shallow_copy_graph", "shape_size",
+    "splice_graph", "transform_graph", "unravel_position", "unread_statement_views", "with_output",
 ]  # fmt: skip
 
 INPUT = "input"
@@ -470,6 +470,21 @@ def check_scalars_only(
     for node, kind in enumerate(graph.kinds):
         if graph.shape(node) or kind not in elementwise or type(graph.payloads[node]) is Literal:
             raise refusal(node)
+
+
+def refuse_tensors(
+    graph: Graph,
+    text: str,
+    message: str,
+    help: str = "write it for the numbers of one row, each a column of its own",
+) -> None:
+    """Raise an error that shows in the text the first node that is a tensor, or may take one, if any."""
+    check_scalars_only(
+        graph,
+        lambda node: RequestError(
+            "no-tensors", message, source=Source(text), span=graph.span(node), help=help
+        ),
+    )
 
 
 # The one walk forward.  (The sweep over doubles has to be fast, and is a loop of its own: ``run/numbers``.)

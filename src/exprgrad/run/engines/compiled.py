@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 from exprgrad.derive.parsed import parse_and_derive
 from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.errors import ExprgradError, InputError, RequestError, whole_number
-from exprgrad.graph.graph import Graph, Program, check_scalars_only
+from exprgrad.graph.graph import Graph, Program, refuse_tensors
 from exprgrad.run.engines.columns import (
     ConversionNote,
     reuse_output,
@@ -19,7 +19,6 @@ from exprgrad.run.engines.columns import (
     take_columns,
 )
 from exprgrad.run.values.inputs import select_inputs
-from exprgrad.source import Source
 
 __all__ = ["ColumnsAnswer", "Compiled", "Kernel", "build_kernel", "count_cores", "thread_count"]
 
@@ -76,16 +75,7 @@ class Compiled:
         precise: bool = False,
         threads: int | None = None,
     ) -> None:
-        check_scalars_only(
-            graph,
-            lambda node: RequestError(
-                "no-tensors",
-                "a formula with tensors cannot be compiled for columns",
-                source=Source(text),
-                span=graph.span(node),
-                help="write it for the numbers of one row, each a column of its own",
-            ),
-        )
+        refuse_tensors(graph, text, "a formula with tensors cannot be compiled for columns")
         if engine is not None and not (isinstance(engine, str) and engine in ENGINES):
             raise unknown_engine(engine)
         self.text = text

@@ -13,13 +13,11 @@ from typing import Any, Protocol, cast
 
 from exprgrad.derive.lower.lower import lower_program, row_programs
 from exprgrad.derive.lower.translate import build_requested_program
-from exprgrad.errors import RequestError
-from exprgrad.graph.graph import Graph, check_scalars_only
+from exprgrad.graph.graph import Graph, refuse_tensors
 from exprgrad.language.code.program import function_source
 from exprgrad.language.code.target import Target
 from exprgrad.language.code.targets.python import BARE, CAREFUL, SHARED
 from exprgrad.run.numbers.sweeps import functions
-from exprgrad.source import Source
 
 __all__ = ["PointFunction", "build_point_function", "point_texts"]
 
@@ -56,14 +54,14 @@ def point_texts(graph: Graph, wrt: tuple[str, ...], order: int) -> tuple[str, st
     )
     guarded = GUARDED.format(", ".join(f"v{at}" for at in range(len(graph.inputs))))
 
-    def written(target: Target) -> str:
+    def write_program(target: Target) -> str:
         """The program in one of the two ways."""
         lowered = lower_program(program, target.spelled, graph)
         rows = row_programs(lowered, target.spelled)
         return function_source(lowered, target, formula=graph, parts=parts, formulas=rows)
 
     bare = BARE._replace(layout=BARE.layout._replace(file=guarded))
-    return written(CAREFUL), written(bare)
+    return write_program(CAREFUL), write_program(bare)
 
 
 def build_point_function(
@@ -73,9 +71,14 @@ def build_point_function(
 
     Raises ``RequestError`` for a formula of tensors, of which ``text`` is shown.
     """
-    check_scalars_only(graph, lambda node: refuse_tensor_point(graph, text, node))
+    refuse_tensors(
+        graph,
+        text,
+        "a function of single points takes numbers, not tensors",
+        help="f.compile() takes columns, a number in each row, and f.gradient(…) takes tensors",
+    )
 
-    def compiled(order: int) -> Any:
+    def compile_texts(order: int) -> Any:
         """The function for derivatives up to an order."""
         careful, bare = point_texts(graph, wrt, order)
         names: dict[str, Any] = {"math": math, **{row: functions[row] for row in SHARED}}
@@ -84,8 +87,8 @@ def build_point_function(
         exec(bare, names)
         return names["f"]
 
-    function = compiled(order)
-    second = cache(lambda: function if order == 2 else compiled(2))
+    function = compile_texts(order)
+    second = cache(lambda: function if order == 2 else compile_texts(2))
 
     def vector(x: Any, /) -> tuple[float, Any]:
         """The value and the gradient, an array, at a point that is one array."""
@@ -103,14 +106,3 @@ def build_point_function(
     function.vector, function.hessian = vector, hessian
     function.__doc__ = f"Value and derivatives at ({', '.join(graph.inputs)}): the sweep's numbers."
     return cast(PointFunction, function)
-
-
-def refuse_tensor_point(graph: Graph, text: str, node: int) -> RequestError:
-    """The error for a formula that is not of numbers alone."""
-    return RequestError(
-        "no-tensors",
-        "a function of single points takes numbers, not tensors",
-        source=Source(text),
-        span=graph.span(node),
-        help="f.compile() takes columns, a number in each row, and f.gradient(…) takes tensors",
-    )

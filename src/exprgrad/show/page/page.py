@@ -772,8 +772,21 @@ def is_property(before: str, after: str, is_object: bool) -> bool:
 
 def is_declared(before: str, after: str) -> bool:
     """Whether a word between two texts is declared there: a name of its own, a parameter, or set."""
-    is_set = after[:1] == "=" and after[1:2] != "="
-    return before in ("let", "function") or after.startswith("=>") or is_set
+    return before in ("let", "function") or after.startswith("=>") or is_assigned(after)
+
+
+def is_assigned(after: str) -> bool:
+    """Whether what stands before a text is set there, not compared."""
+    return after[:1] == "=" and after[1:2] != "="
+
+
+def add_script_names(found: ScriptNames, more: ScriptNames) -> None:
+    """Add the names of a part of a script, which declares none that are common."""
+    found.words.update(more.words)
+    found.spoken.update(more.spoken)
+    found.declared.update(more.declared)
+    for word, bits in more.places.items():
+        found.places[word] |= bits
 
 
 def script_names(script: str, at: int = 0) -> ScriptNames:
@@ -809,7 +822,7 @@ def script_names(script: str, at: int = 0) -> ScriptNames:
         elif text in (")", "]", "}"):
             head, _, inside = brackets.pop()
             outer = min(outer, len(brackets))
-            is_pattern = after.startswith("of ") or (after[:1] == "=" and after[1:2] != "=")
+            is_pattern = after.startswith("of ") or is_assigned(after)
             if is_pattern or (text == ")" and after[:1] == "{" and head not in BEFORE_CONDITIONS):
                 declared.update(inside)
             if is_pattern and len(brackets) == outer:
@@ -817,12 +830,7 @@ def script_names(script: str, at: int = 0) -> ScriptNames:
             at += text == "}" and len(brackets) == outer and after[:1] in ("\n", "}")
         elif text[0] == "`":
             for held in re.findall(r"\$\{([^{}]*)\}", text):
-                inner = script_names(held, at)
-                counts.update(inner.words)
-                seen |= inner.spoken
-                declared |= inner.declared
-                for word, bits in inner.places.items():
-                    places[word] |= bits
+                add_script_names(found, script_names(held, at))
         at += is_outer and text in (";", ",")
         before = text if text != "..." else ","
     return found

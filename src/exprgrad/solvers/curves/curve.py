@@ -11,7 +11,7 @@ import numpy as np
 
 from exprgrad.errors import InputError, RequestError, command_or_python
 from exprgrad.explain.descent import Descent
-from exprgrad.graph.graph import Graph, check_scalars_only
+from exprgrad.graph.graph import Graph, refuse_tensors
 from exprgrad.language.write.infix import number_text
 from exprgrad.run.values.inputs import as_number, is_range, missing_values, resolve_inputs
 from exprgrad.run.values.ranges import Interval, as_interval
@@ -49,7 +49,6 @@ from exprgrad.solvers.curves.sampling import (
     uneven_parts,
     value_window,
 )  # fmt: skip
-from exprgrad.source import Source
 
 __all__ = [
     "Arc", "Curve", "Feature", "Tangent", "curve_or_plane", "plane_with_descent", "trace_curve",
@@ -597,7 +596,12 @@ def curve_or_plane(
 
     Raises ``InputError`` for values that do not fit, ``RequestError`` for a formula of tensors.
     """
-    check_scalars_only(graph, lambda node: no_curve_of_tensors(graph, text, node))
+    refuse_tensors(
+        graph,
+        text,
+        "a formula with tensors has no curve to draw",
+        help="write the formula with numbers in place of tensors",
+    )
     ranges = {
         name: value
         for name, value in given.items()
@@ -667,15 +671,4 @@ def range_count_error(graph: Graph, spans: Mapping[str, Interval]) -> InputError
         "bad-range",
         f"{len(spans)} inputs have ranges: {', '.join(spans)}",
         help="only one or two may have one; give the others values",
-    )
-
-
-def no_curve_of_tensors(graph: Graph, text: str, node: int) -> RequestError:
-    """The error for a formula that is not of numbers alone."""
-    return RequestError(
-        "no-tensors",
-        "a formula with tensors has no curve to draw",
-        source=Source(text),
-        span=graph.span(node),
-        help="write the formula with numbers in place of tensors",
     )
