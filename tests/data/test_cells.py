@@ -483,7 +483,7 @@ def test_whole_numbers_that_doubles_have_no_room_for_are_refused(
         data_in("parquet", {"x": pa.array([1.0, 3.0]), "g": keys}, tmp_path / str(at))
     status, _, err = batch("x", "--data", "*/rows.parquet", *options)
     assert status == 2
-    assert "column 'g' of '0/rows.parquet' is read as double, which has no room for" in err
+    assert "column 'g' of '0/rows.parquet' is read as double, which cannot hold" in err
     assert not Path(options[-1]).exists()
 
 
@@ -536,10 +536,10 @@ def test_packed_rows_are_called_so(packing: str, tool: str, tmp_path: Path) -> N
         packed = importlib.import_module(packing).compress(b"x\n1\n" * 100)
     status, out, err = batch("x", "--data", "-", stdin=packed)
     assert (status, out) == (2, "")
-    assert "'standard input' is packed" in err
+    assert "'standard input' is compressed" in err
     assert f"{tool} FILE | exprgrad" in err
     (tmp_path / "rows.csv").write_bytes(packed)
-    assert "rows.csv' is packed" in batch("x", "--data", str(tmp_path / "rows.csv")).err
+    assert "rows.csv' is compressed" in batch("x", "--data", str(tmp_path / "rows.csv")).err
 
 
 # Tables of many files, some of whose rows are deleted.

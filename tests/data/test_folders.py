@@ -137,7 +137,7 @@ def test_a_file_does_not_contradict_its_folder(options: tuple[str, ...], folder:
     assert "year" not in parquet.read_schema(Path("out", NAMES[-1])).names
     parquet.write_table(pa.table({**columns, "year": [2024, 2025]}), last)
     status, _, err = command(*argv)
-    assert status == 2 and f"column 'year' of '{last}' is not what its folder is called" in err
+    assert status == 2 and f"column 'year' of '{last}' differs from the name of its folder" in err
 
 
 def test_a_bad_row_ends_the_run_and_what_is_done_stays(folder: Path) -> None:
@@ -151,7 +151,7 @@ def test_a_bad_row_ends_the_run_and_what_is_done_stays(folder: Path) -> None:
     removed(Path("out"))
     status, _, err = batch(*argv, "x > 0")
     assert (status, f"row 2 of '{last}' does not compute" in err) == (2, True)
-    assert "note: what is done is kept; to continue, type" in err
+    assert "note: finished work is kept; to continue, type" in err
     assert content(Path("out")) == {name: expected[name] for name in NAMES[:-1]}
     parquet.write_table(whole, last)
     first = Path("out", NAMES[0])

@@ -123,7 +123,7 @@ def test_rows_beyond_those_looked_at_are_counted(monkeypatch: pytest.MonkeyPatch
     assert tally.unseen == {"kink": 8, "digits": 1}
     messages = [one.message for one in grid_warnings(grid, tally)]
     assert messages[-2:] == [
-        "at 8 more rows there was no look from both sides, past the first 2",
+        "at 8 more rows the two sides were not compared, past the first 2",
         "at 1 more row digits may be lost and are not corrected, past the first 2",
     ]
     assert found[-1][:2] == (4.0, 1.0)

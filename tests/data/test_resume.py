@@ -245,7 +245,7 @@ def test_errors_keep_what_is_done_but_for_bad_rows(folder: Path, stop: Any) -> N
     stop(2, OSError(28, "No space left on device"))
     status, _, err = run("-o", "out.csv")
     assert (status, "cannot write 'out.csv': No space left" in err) == (2, True)
-    assert "note: what is done is kept" in err
+    assert "note: finished work is kept" in err
     assert run("-o", "out.csv", "--resume").status == 0
     table = rows_of(40, 3)
     bad = table.set_column(0, "x", pa.array([-1.0] * 40))

@@ -37,7 +37,7 @@ def test_every_row_is_clean(row: Row) -> None:
 
 @pytest.fixture(autouse=True)
 def forget_rows(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """What is kept of rows is not kept from one test to another; an installed package finds these truths."""
+    """What is kept of rows is not kept for the next test; these are the truths, wherever the package is."""
     monkeypatch.setattr(row_faults, "ORACLES", Path(__file__).parents[1] / "oracles.py")
     kept = (row_faults.formula_error, row_faults.load_oracles, latex_form, routine_program)
     for function in kept:

@@ -108,7 +108,7 @@ def test_without_a_wide_graph_nothing_is_said() -> None:
     assert draw_sheet(parse("a*b").graph).remark == ""
     assert draw_sheet(parse(LONG).graph, wrap=False).remark == ""
     assert "row" not in width_warning(PictureRows({}, 1, 2.0 * PAGE), across=True, wrap=True)
-    assert "it stands in" in draw_sheet(parse(LONG).graph).remark
+    assert "it is drawn in" in draw_sheet(parse(LONG).graph).remark
     wide = ", ".join(f"sin(x{i})" for i in range(60))
     assert "wider than a page\n" in draw_sheet(parse(f"max({wide})").graph, direction="TB").remark
 
@@ -116,7 +116,9 @@ def test_without_a_wide_graph_nothing_is_said() -> None:
 def test_the_command_warns_on_stderr() -> None:
     done = command("dot", LONG)
     assert done.status == 0 and done.out.startswith("digraph")
-    assert done.err.startswith("warning: the picture would be wider than a page, so it stands in ")
+    assert done.err.startswith(
+        "warning: the picture would be wider than a page, so it is drawn in "
+    )
     assert "--direction TB" in done.err and "--no-wrap" in done.err
     assert command("dot", LONG, "--no-wrap").err == ""
     assert command("dot", LONG, "--json").err == ""

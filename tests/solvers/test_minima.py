@@ -163,7 +163,7 @@ def test_edges_of_the_domain_are_told(
 ) -> None:
     found = parse(formula).minimize(start)
     assert (found.verdict, found.point) == ("minimum", point), found.message
-    assert "ends its domain: from there each way leads up" in found.message
+    assert "ends its domain: every direction from there leads up" in found.message
 
 
 @pytest.mark.parametrize("formula", ["-abs(x)", "relu(x)-relu(-x)"])

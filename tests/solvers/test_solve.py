@@ -262,7 +262,7 @@ def test_a_search_for_roots_has_a_budget(monkeypatch: pytest.MonkeyPatch) -> Non
     with working_precision(256):
         sight = Sight(problem.system)
         found = in_ranges(sight, problem.ends)
-    assert not found.is_whole and found.reason == "there are too many places to look at"
+    assert not found.is_whole and found.reason == "the ranges hold too many places to examine"
     assert sight.work < 20_000 + 50 * len(sight.program.graph)
 
 

@@ -426,7 +426,7 @@ def cast_column(column: Any, field: Any, partition: Partition) -> Any:
         where = f"column '{field.name}' of '{partition.source.path}'"
         raise InputError(
             "bad-column",
-            f"{where} is read as {kind}, which has no room for one of its cells",
+            f"{where} is read as {kind}, which cannot hold one of its cells",
             help="make all of its cells one type, or leave the column out",
         ) from None
 

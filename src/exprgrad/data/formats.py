@@ -210,7 +210,7 @@ def decode_head(line: bytes, path: str) -> str:
     if unpacking is not None:
         raise InputError(
             "bad-file",
-            f"'{path}' is packed: its first bytes are not those of a text",
+            f"'{path}' is compressed: its first bytes are not those of a text",
             help=f"{unpacking} FILE | exprgrad … --data -",
         )
     if b"\0" in line:
@@ -1070,7 +1070,7 @@ def add_folder_columns(batch: Any, source: RowFile, columns: Sequence[str]) -> A
         if key.name in batch.schema.names and differs_from_folder(batch.column(key.name), key):
             raise InputError(
                 "bad-column",
-                f"column '{key.name}' of '{source.path}' is not what its folder is called",
+                f"column '{key.name}' of '{source.path}' differs from the name of its folder",
                 help=f"all its rows would have {key.name}={key.cell}; rename one of them",
             )
     arrays = [keys[name] if name in keys else batch.column(name) for name in columns]

@@ -72,9 +72,9 @@ REASONS = {
 }
 """Reason → the diagnostic's code, and its words."""
 UNSEEN = {
-    "kink": "there was no look from both sides",
+    "kink": "the two sides were not compared",
     "digits": "digits may be lost and are not corrected",
-    "infinite": "there was no look at what the truth is",
+    "infinite": "the true numbers were not looked for",
 }
 """Remark on rows beyond those that were examined."""
 

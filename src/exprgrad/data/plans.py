@@ -563,7 +563,7 @@ def refuse_nested(schema: Any, kept: Sequence[str], format: str) -> None:
             others = " and .".join([", .".join(room[:-1]), room[-1]])
             raise InputError(
                 "bad-column",
-                f"column '{name}' holds {words}, which {format.upper()} has no room for",
+                f"column '{name}' holds {words}, which {format.upper()} cannot hold",
                 help=f"--only leaves it out; -o FILE.{others} have room",
             )
 

@@ -312,7 +312,7 @@ def backtrack(
 def no_fall_ending(place: Step, reach: float) -> Ending:
     """The end of a line search where no step brings a fall; ``reach`` is the size of the last that did."""
     norm = hypot(*map(vector_length, place.gradient.values()))
-    message = f"at step {place.step} no step along the gradient brings the value further"
+    message = f"at step {place.step} no step along the gradient improves the value"
     if reach * norm * norm <= FEW_ULPS * ulp(place.value):
         return "converged", f"{message} in doubles"
     return "stalled", f"{message}, though its norm is {norm:.3g}: is this a kink?"

@@ -40,7 +40,7 @@ SPECIAL_WORDS = {
     ),
     "jump": (
         "jumps",
-        "there is no derivative at a jump; the answer is that of the side that has the value",
+        "there is no derivative at a jump; the answer is the slope on the side that has the value",
     ),
 }
 """What a node does at a kink or a jump, and help."""

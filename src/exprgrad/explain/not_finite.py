@@ -167,7 +167,7 @@ def explain_missing_root(op: Op, operands: Sequence[float]) -> tuple[str, str]:
         help = "the formula needs one sign at the one end and the other at the other"
         return f"{said}its formula is {' and '.join(places)}", help
     help = f"it is {' and '.join(places)}: look for the {name} between, or take other ends"
-    return f"{said}where its formula changes its sign, it leaps or has a pole", help
+    return f"{said}where its formula changes its sign, it jumps or has a pole", help
 
 
 def format_operands_place(run: SweptRun, node: int, found: Occurrences) -> str:

@@ -88,7 +88,7 @@ result_options = combine_options(
     ),
     click.option(
         "--show-digits", is_flag=True,
-        help="Write a column digits: of the row's result with the fewest right digits, how many that are, "
+        help="Write a column digits: how many digits of the row's least accurate result are right, "
         "from 0 to 16, as far as bounds tell.",
     ),
     click.option(
@@ -240,7 +240,7 @@ def run_manifest(plan: BatchPlan, options: Mapping[str, Any]) -> Iterator[Manife
                 again = shlex.join(["exprgrad", *click.get_current_context().obj])
                 again += " --resume" * (not options["resume"])
                 write_text(
-                    [f"note: what is done is kept; to continue, type\n  {again}\n"], sys.stderr
+                    [f"note: finished work is kept; to continue, type\n  {again}\n"], sys.stderr
                 )
             raise
 

@@ -99,7 +99,8 @@ def eval_command(**options: Any) -> int:
 @click.option("--trace", "show_trace", is_flag=True, help="Show the reverse sweep, visit by visit.")
 @click.option(
     "--trust", "show_trust", is_flag=True,
-    help="Instead of the nodes, show the true numbers, and how many digits of the sweeps' are right.",
+    help="Instead of the nodes, show the true numbers, and how many digits of the sweeps' numbers are "
+    "right.",
 )  # fmt: skip
 @click.option(
     "--elastic",
@@ -135,7 +136,7 @@ def grad_command(**options: Any) -> int:
         option = "--trust" if options["show_trust"] else "--order"
         raise RequestError(
             "usage",
-            f"{option} has no room for uncertain inputs",
+            f"{option} cannot show uncertain inputs",
             help="leave out the uncertainties, or the option",
         )
     if has_order:

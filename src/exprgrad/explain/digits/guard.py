@@ -94,7 +94,7 @@ def settle_numbers(
     elements = sum(map(shape_size, source.run.graph.shapes))
     if elements > MOST_ELEMENTS:
         help = (
-            f"the truth is worked out for up to {MOST_ELEMENTS:,} elements over all nodes, and this "
+            f"true numbers are computed for up to {MOST_ELEMENTS:,} elements over all nodes, and this "
             f"formula has {elements:,}: try fewer rows, or fewer columns"
         )
         return found._replace(diagnostics=tuple(warn_by_bounds(counts, least, source, help)))

@@ -272,13 +272,13 @@ def explain_data(evidence: Evidence, step: LossStep) -> str:
     size = max(map(abs, given), default=0.0)
     if row.ill_conditioned == "period" and size >= LARGE:
         return f"{kind} of a large number: {label} is {at}, and its absolute error counts"
-    by_far = f"a relative error of {label} counts 10^{step.before - step.after} times as much here"
+    by_far = f"a relative error of {label} grows 10^{step.before - step.after} times here"
     if row.ill_conditioned == "growth" and size >= LARGE:
         if abs(evidence.run.values[step.source]) < LARGE:
             return by_far
-        return f"{kind} of a large number makes relative errors of absolute ones: {label} is {at}"
+        return f"{kind} of a large number turns absolute errors into relative ones: {label} is {at}"
     if row.ill_conditioned == "zero" and 0.5 < given[0] < 2:
-        return f"{kind} near its zero: {label} is {at}, and what sets it apart from 1 is mostly rounded"
+        return f"{kind} near its zero: {label} is {at}, whose difference from 1 is mostly rounding error"
     if row.ill_conditioned == "quotient" and abs(given[0]) >= LARGE * abs(given[1]):
         if step.source == operands[0]:
             return (
@@ -287,5 +287,5 @@ def explain_data(evidence: Evidence, step: LossStep) -> str:
         times = f"{given[0] / given[1]:.3g}"
         return f"{label} fits {times} times into {number_text(given[0])}, and its error counts as often"
     if row.special:
-        return f"{label} is beside a kink or a jump, and its error leads to the other side"
+        return f"{label} is beside a kink or a jump, and its error reaches the other side"
     return by_far

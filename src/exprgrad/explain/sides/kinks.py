@@ -319,7 +319,7 @@ def explain_undecided_side(run: SweptRun, side: OneSided) -> str:
     """Why no rule tells what the sides come to, and what there is instead."""
     why = HELP["undecided"]
     if any(first_place(abs(value) == math.inf) for value in run.values):
-        why = "something on the way is infinite, and no rule can tell"
+        why = "a value on the way is infinite, so that no rule can tell"
     elif side.left == side.right is not None:
         why = "only terms of higher order would tell"
     is_told = side.estimated or None not in (side.left, side.right)

@@ -621,5 +621,5 @@ def ragged_lists(lengths: Sequence[int | None], shape: Sequence[int], name: str)
     one, another = (element_name(name, unravel_position(flat, tuple(shape))) for flat in (0, at))
     return bad_value(
         f"the lists in the value of '{name}' are ragged: {one} is {first}, and {another} {other}",
-        "lists side by side have one length",
+        "lists side by side must have the same length",
     )

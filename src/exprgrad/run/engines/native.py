@@ -45,7 +45,7 @@ __all__ = ["NativeKernel", "StagedKernel", "Totals", "build_native_kernel"]
 MOST_LINES = 10_000
 """The most lines that are compiled, at 25 to 110 microseconds each: it takes a second, or little more."""
 TOO_LARGE = "too large for native code"
-NO_PRECISE_ROOTS = "native code searches for no roots to the bit"
+NO_PRECISE_ROOTS = "native code cannot search for roots to the bit"
 MEMORY = 2_000
 """Formulas of more lines compute for longer than memory takes, and have no other stores for it."""
 LARGE = 2**24

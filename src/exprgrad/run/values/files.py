@@ -386,7 +386,7 @@ def row_numbers(
     if not cell:
         help = "write nan for a number that is not known"
     elif ODD_NUMBER.fullmatch(cell):
-        help = "a decimal point is '.', and nothing stands between thousands"
+        help = "write decimals with '.', and thousands without separators"
     elif MEASURED.fullmatch(cell):
         help = UNITS_ABOVE
     else:

@@ -469,7 +469,7 @@ def select_inputs(graph: Graph, wrt: Iterable[str] | None) -> tuple[str, ...]:
         if name not in graph.inputs:
             raise not_an_input(graph, name)
     if not chosen:
-        raise InputError("unknown-input", "no input is chosen to differentiate")
+        raise InputError("unknown-input", "no input is chosen to differentiate with respect to")
     wanted = set(chosen)
     if len(wanted) < len(chosen):
         twice = next(name for place, name in enumerate(chosen) if name in chosen[:place])

@@ -491,7 +491,7 @@ def curve_remarks(found: Curve, digits: int) -> str:
         lines.append(f"between {ends} it turns or breaks more often than can be shown")
     if found.is_sparse:
         lines.append(
-            "each point takes a search for roots: few were looked at, and more may happen between them"
+            "each point needs a search for roots: few were tried, and more may happen between them"
         )
     return "\n".join(lines)
 

@@ -471,8 +471,8 @@ def width_warning(rows: PictureRows, *, across: bool, wrap: bool) -> str:
         if rows.total == 1:
             return f"the picture is wider than a page\n  help: {down} draws it from top to bottom"
         return (
-            f"the picture would be wider than a page, so it stands in {rows.total} rows, and numbered tags "
-            f"lead from one to another\n  help: {down} draws it from top to bottom, {one} in one row"
+            f"the picture would be wider than a page, so it is drawn in {rows.total} rows, linked by "
+            f"numbered tags\n  help: {down} draws it from top to bottom, {one} in one row"
         )
     help = (
         command_or_python("--direction LR", "direction='LR'")
@@ -538,7 +538,7 @@ def run_graphviz(arguments: list[str], source: str) -> bytes:
         # Such as one node with 500 users: its wires are longer than Graphviz's own recursion can go.
         raise RequestError(
             "graphviz-failed",
-            "Graphviz crashed: the graph is too much for it",
+            "Graphviz crashed: the graph is too large for it",
             help="draw a part of the formula",
         )
     if done.returncode != 0 or not done.stdout:

@@ -62,7 +62,7 @@ MENTIONED = 1e-3
 """Parts of a direction below this are not mentioned."""
 WORDS: Mapping[str, Mapping[str, str]] = {
     "minimum": {
-        "vertex": "the active constraints leave no way {down}, and none that is level",
+        "vertex": "no direction within the active constraints leads {down} or is level",
         "bounds": "every input is at a bound, beyond which the value would go {down}",
         "curvature": "the gradient is 0 and the Hessian is {definite}: {least} is {bend}",
         "products": "the gradient is 0 and the Hessian is {definite}: {least} is about {bend}",
@@ -93,13 +93,13 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "large": "the gradient is 0, but the Hessian is not finite",
     },
     "switch": {
-        "sharp": "{where}: from there each way leads {up}",
+        "sharp": "{where}: every direction from there leads {up}",
         "falls": "{where}, but the value goes {down} along {way}",
         "axes": "{where}: the value goes {up} both ways along each input",
         "jump": "{jumps}: just beside, the value goes {down} along {way}",
         "ledge": "{jumps}: just beside, the value goes {down} along no input",
-        "rises": "{where}: some ways are level, as far as slopes tell, but values go {up} along them",
-        "level": "{where}: no way leads {down}, but some are level, as far as slopes tell",
+        "rises": "{where}: some directions are level by their slopes, but the value goes {up} along them",
+        "level": "{where}: no direction leads {down}, but some are level by their slopes",
         "stuck": "{where}, and no step goes {down}",
     },
 }

@@ -266,7 +266,7 @@ def equations_in(graph: Graph, text: str, unknowns: Sequence[str], *, is_chosen:
                 "nothing is proved of an equation with a root(…) inside",
                 source=source,
                 span=graph.span(node),
-                help="make the root an unknown, y, and what it is a root of an equation of its own",
+                help="name the inner root, such as y, and give it an equation of its own",
             )
     if len(found) != len(unknowns):
         raise unknown_count_error(text, unknowns, found, is_chosen=is_chosen)
@@ -300,7 +300,7 @@ def unknown_count_error(
     shown = ", ".join(unknowns[:6]) + ", …" * (many > 6)
     message = f"{many} unknown{'s' * (many > 1)}, {shown}, and {few} equation{'s' * (few > 1)}"
     if many < few:
-        help = "leave out equations; what comes nearest to all is the minimum of the sum of squares"
+        help = "leave out equations, or minimize the sum of their squares to come nearest to all"
     elif is_chosen:
         help = "as many equations are needed as there are unknowns, separated by ';'"
     else:
@@ -366,7 +366,7 @@ def in_ranges(sight: Sight, ranges: Sequence[Sequence[tuple[float, Fraction | No
     found = branch_and_prune(sight, box)
     roots, undecided = roots_of(sight, found)
     excluded = found.is_done and not roots and not undecided
-    reason = "" if found.is_done else "there are too many places to look at"
+    reason = "" if found.is_done else "the ranges hold too many places to examine"
     return Solution(roots, excluded, undecided, found.is_done, reason)
 
 

@@ -115,7 +115,7 @@ def second_order_terms(
         return [], ()
     work = len(uncertainties) * max(len(graph), sum(map(shape_size, graph.shapes)))
     if work > MOST_ELEMENTS or many > MOST_UNCERTAIN or work * many**2 > MOST_PRODUCTS:
-        message = "whether linearising is enough is not known: there is too much to look at"
+        message = "whether linearising is enough is not known: the formula is too large to tell"
         return [], (warning_at(message, run, graph.output)._replace(severity="note"),)
     found: list[Second | None] = []
     told: list[Diagnostic] = []
@@ -320,7 +320,7 @@ def describe_change(terms: Second, u: float) -> str:
         parts.append(f"shift the value by {two_digits(terms.shift)}")
     if abs(terms.value - u) > half_unit(u):
         parts.append(f"make its uncertainty {two_digits(terms.value)}, not {two_digits(u)}")
-    return " and ".join(parts) or "are too few to tell: rare ones decide"
+    return " and ".join(parts) or "are too rare among the draws to tell"
 
 
 def warning_at(message: str, run: DiagnosedRun, node: int) -> Diagnostic:
