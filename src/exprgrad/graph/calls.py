@@ -1,4 +1,4 @@
-"""Calls as people see them: each result's name, and the nodes behind a closed card."""
+"""Calls as they are shown: each result's name, and the nodes behind a closed card."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ __all__ = [
 
 
 class ClosedCall(NamedTuple):
-    """A call that is one card.
+    """A call shown as one card.
 
-    ``operands``  the nodes outside that it reads: those that it was given, then others
+    ``operands``  the nodes outside that it reads: its arguments, then others
     ``inside``    its nodes that the result depends on, in the order of the reverse sweep's visits
     """
 
@@ -28,8 +28,8 @@ class ClosedCall(NamedTuple):
 class FoldedGraph(NamedTuple):
     """A graph with its calls as cards.
 
-    ``shown``   the nodes that are seen, in order: a closed call is its result
-    ``closed``  the closed calls that are seen, by their results
+    ``shown``   the visible nodes, in order: a closed call is its result
+    ``closed``  the visible closed calls, by their results
     ``opened``  node → the innermost opened call around it, if it is in one
     """
 
@@ -39,7 +39,7 @@ class FoldedGraph(NamedTuple):
 
 
 def enclosing_calls(graph: Graph, node: int) -> Iterator[int]:
-    """The calls that a node was made in, the innermost first; inputs belong to none."""
+    """Yield the calls around a node, the innermost first; inputs belong to none."""
     at = OUTSIDE if graph.kinds[node] == INPUT else graph.called.get(node, OUTSIDE)
     while at != OUTSIDE:
         yield at
@@ -47,7 +47,7 @@ def enclosing_calls(graph: Graph, node: int) -> Iterator[int]:
 
 
 def calls_resulting_in(graph: Graph, node: int) -> list[Call]:
-    """The calls that a node is the result of, the innermost first."""
+    """Return the calls whose result a node is, the innermost first."""
     found = []
     for at in enclosing_calls(graph, node):
         if graph.calls[at].result != node:
@@ -57,7 +57,7 @@ def calls_resulting_in(graph: Graph, node: int) -> list[Call]:
 
 
 def call_labels(graph: Graph) -> dict[int, str]:
-    """Node → its name, or else the outermost call that it is the result of, as it is written."""
+    """Return each node's name, or else the text of the outermost call whose result it is."""
     names = graph.names()
     for call in graph.calls:
         if call.result not in names:
@@ -70,9 +70,9 @@ def call_labels(graph: Graph) -> dict[int, str]:
 
 
 def open_calls(graph: Graph, names: Collection[str] | None, *, others: bool = True) -> Graph:
-    """The same graph with the calls of some names opened; None: all of them.
+    """Return the graph with calls of some names opened, or with all opened for None.
 
-    With ``others``, those are left as they are, but what holds an opened call is opened too; without, they
+    With ``others``, other calls stay as they are, but a call around an opened one opens too; without, they
     are closed.
     """
     chosen = [at for at, call in enumerate(graph.calls) if names is None or call.word in names]
@@ -86,7 +86,7 @@ def open_calls(graph: Graph, names: Collection[str] | None, *, others: bool = Tr
 
 
 def with_enclosing_calls(calls: Sequence[Call], chosen: Iterable[int]) -> set[int]:
-    """Some calls, and all that they are in."""
+    """Return some calls and all calls around them."""
     found: set[int] = set()
     for at in chosen:
         while at != OUTSIDE and at not in found:
@@ -99,9 +99,9 @@ def with_enclosing_calls(calls: Sequence[Call], chosen: Iterable[int]) -> set[in
 
 
 def fold_calls(graph: Graph) -> FoldedGraph:
-    """A graph as people see it.
+    """Fold a graph into what is shown.
 
-    A node is behind a card if all that uses it is; what a closed call shares with others is seen.
+    A node is behind a card if all its users are; a node that a closed call shares stays visible.
     """
     homes = hidden_nodes(graph, closable_calls(graph))
     inside = collect_by_key((home, node) for node, home in homes.items())
@@ -116,7 +116,7 @@ def fold_calls(graph: Graph) -> FoldedGraph:
 
 
 def closable_calls(graph: Graph) -> list[bool]:
-    """By call: whether it is closed.  One that comes to a constant, or a node of before, has no card."""
+    """Tell which calls are closed.  A call that gives a constant, or an earlier node, has no card."""
     return [
         not call.opened
         and at in enclosing_calls(graph, call.result)
@@ -126,9 +126,9 @@ def closable_calls(graph: Graph) -> list[bool]:
 
 
 def propagate_down_calls(calls: Sequence[Call], own: Callable[[int, int], int]) -> list[int]:
-    """By call: its result in terms of the call around it, which may be behind it.
+    """Compute a number for each call from that of the call around it, which may come later.
 
-    ``own`` is given its number, and that; ``OUTSIDE`` has ``OUTSIDE``, which comes last.
+    ``own`` takes a call and the number of the call around it; ``OUTSIDE`` comes last, with ``OUTSIDE``.
     """
     found: dict[int, int] = {OUTSIDE: OUTSIDE}
     for start in range(len(calls)):
@@ -142,10 +142,10 @@ def propagate_down_calls(calls: Sequence[Call], own: Callable[[int, int], int]) 
 
 
 def hidden_nodes(graph: Graph, closed: Sequence[bool]) -> dict[int, int]:
-    """Node → the closed call whose card hides it, in the order of the reverse sweep's visits."""
+    """Return the closed call that hides each hidden node, in the order of the reverse sweep's visits."""
 
     def outermost(at: int, above: int) -> int:
-        """A call's outermost closed one: it, or one that it is in."""
+        """The outermost closed call: this one, or one around it."""
         return at if above == OUTSIDE and closed[at] else above
 
     outer = propagate_down_calls(graph.calls, outermost)
@@ -201,12 +201,12 @@ def innermost_open_calls(graph: Graph, shown: Iterable[int]) -> dict[int, int]:
 
 
 def open_call_texts(graph: Graph, node: int) -> list[str]:
-    """The opened calls that a node is the result of, as they are written, the outermost first."""
+    """Return the texts of the opened calls whose result a node is, the outermost first."""
     calls = [call for call in calls_resulting_in(graph, node) if call.opened and call.is_expression]
     return [call.text for call in reversed(calls)]
 
 
 def open_call_depth(graph: Graph, node: int) -> int:
-    """In how many opened calls a node stands, those left out that it is the result of."""
+    """Count the opened calls around a node, without those whose result it is."""
     calls = [graph.calls[at] for at in enclosing_calls(graph, node)]
     return sum(call.opened and call.result != node for call in calls)

@@ -31,7 +31,7 @@ __all__ = [
 INPUT = "input"
 CONST = "const"
 PLACEHOLDERS = frozenset(("derivative", "parameter", "root", "unknown"))
-"""A node in the place of a derivative or a root inside of a formula until ``derive`` replaces it.
+"""Kinds of nodes that stand for a derivative or a root inside a formula until ``derive`` replaces them.
 
     derivative  of operand 0 with respect to operand 1, a node; the payload is the order
     parameter   operand 0, as a function knows it: derivatives are taken with respect to this node
@@ -46,7 +46,7 @@ Settings = tuple[Any, ...]
 
 
 class Literal(NamedTuple):
-    """A tensor that is written out: its shape, and its numbers in row-major order."""
+    """A literal tensor: its shape, and its numbers in row-major order."""
 
     shape: Shape
     numbers: tuple[float, ...]
@@ -56,7 +56,7 @@ Payload = str | float | Literal | Settings | None
 
 
 class NoShapes(list[Shape]):
-    """The shapes of a graph that carries none: every node counts as a number, and nothing is kept."""
+    """The shapes of a graph that carries none: every node counts as a number."""
 
     __slots__ = ()
 
@@ -64,7 +64,7 @@ class NoShapes(list[Shape]):
         return ()
 
     def append(self, shape: Shape) -> None:
-        """Nothing is kept."""
+        """Ignore the shape."""
 
 
 NUMBERS = NoShapes()
@@ -79,18 +79,18 @@ class Binding(NamedTuple):
 
 
 class Call(NamedTuple):
-    """What wrote nodes in short: a function of one's own, a sum over an index, a derivative.
+    """Shorthand for several nodes: a function of the user's own, a sum over an index, a derivative.
 
     ``kind``      ``function``, ``index`` (one turn of a sum, product or list), ``term`` (of a recurrence),
                   ``derivative`` or ``root``
-    ``name``      what a card is called: ``f``, ``sum``, ``x[3]``, ``d``, ``root``
+    ``name``      the card's name: ``f``, ``sum``, ``x[3]``, ``d``, ``root``
     ``text``      the call as people read it: ``f(2, x)``, ``k = 3``
     ``span``      where it is written
-    ``parent``    the number of the call that it was made in, or -1
-    ``operands``  the nodes that it was given
-    ``result``    the node that it is
-    ``opened``    whether people see what is in it, and not one card
-    ``bends``     of a derivative: the nodes that may have kinks or jump as its variable moves
+    ``parent``    the number of the call around it, or -1
+    ``operands``  the nodes passed to it
+    ``result``    the node of its value
+    ``opened``    whether its nodes are shown instead of one card
+    ``bends``     of a derivative: the nodes that may have a kink or a jump as its variable moves
     """
 
     kind: str
@@ -105,17 +105,17 @@ class Call(NamedTuple):
 
     @property
     def word(self) -> str:
-        """The name by which people open it: ``x`` for a term ``x[3]``."""
+        """The name that opens it on the command line: ``x`` for a term ``x[3]``."""
         return self.name.partition("[")[0]
 
     @property
     def label(self) -> str:
-        """Title of its card: of a term its name, since all terms share one text."""
+        """The title of its card: for a term its name, since all terms share one text."""
         return self.name if self.kind == "term" else self.text
 
     @property
     def is_expression(self) -> bool:
-        """Whether the text is one that can be an operand, and not one turn of a sum, ``k = 3``."""
+        """Whether its text can be an operand; one turn of a sum, ``k = 3``, cannot."""
         return self.text.startswith((self.name, "["))
 
 
@@ -131,17 +131,17 @@ STAGES = {
     "simplifying": (1000, "this takes more than {} rewrites to simplify"),
     "elements": (30, "the tensors of this formula hold more than {} numbers"),
 }
-"""By stage: the steps that one of its things costs, about ten bytes each, and what is too large."""
+"""By stage: the steps that one item costs, about ten bytes each, and the message for too many items."""
 
 
 class LimitedText(str):
-    """A formula's text that says how many steps may be taken for it."""
+    """A formula's text with its own limit of steps."""
 
     steps: int
 
 
 def limit_text(text: str, steps: int) -> str:
-    """A text that says how many steps may be taken for it."""
+    """Return a text that carries its own limit of steps."""
     made = LimitedText(text)
     made.steps = steps
     return made
@@ -155,20 +155,20 @@ class Budget(NamedTuple):
 
     @classmethod
     def from_text(cls, text: str) -> "Budget":
-        """The steps that a text brings: its own limit, or the usual one, and more if it is long."""
+        """Return the budget of a text: its own limit, or the usual one, which grows with long texts."""
         usual = max(STEPS, STEPS_A_CHARACTER * len(text))
         return cls(getattr(text, "steps", usual), text)
 
     def for_second_derivatives(self) -> "Budget":
-        """The same, but that a long text brings no more: each node may take part in many entries."""
+        """Return the budget without long texts' surplus: each node may take part in many entries."""
         return self if isinstance(self.text, LimitedText) else self._replace(steps=STEPS)
 
     def most(self, stage: str) -> int:
-        """How many things of a stage there may be."""
+        """The most items that a stage may have."""
         return self.steps // STAGES[stage][0]
 
     def refuse_beyond(self, count: int, stage: str, span: Span) -> None:
-        """Raise ``RequestError`` if there are too many things of a stage."""
+        """Raise ``RequestError`` if a stage has too many items."""
         if count <= self.most(stage):
             return
         more = 10 * self.steps
@@ -186,11 +186,11 @@ class Budget(NamedTuple):
 
 USUAL = Budget()
 OUTSIDE = -1
-"""The number of a call for nodes outside of any."""
+"""The call number of nodes outside all calls."""
 
 
 class LocalDerivative(NamedTuple):
-    """What a local derivative is one of: the row's name, which operand it is by, and the operands."""
+    """The source of a local derivative: the row's name, the operand's position, and the operands."""
 
     kind: str
     position: int
@@ -211,16 +211,16 @@ class Graph:
     ``symbols``    node → the spelling of a named constant, such as ``pi``
     ``spelled``    literal → its text, where that may be another number than its double's shortest text
     ``bindings``   the named statements, in order
-    ``output``     the node that the whole expression is
-    ``output_name``  the name it bears, if any
+    ``output``     the node of the whole expression
+    ``output_name``  its name, if it has one
     ``shapes``     the nodes' shapes; ``NUMBERS``, which is empty: all are numbers, or it is not known yet
-    ``implicit``   the nodes that broadcasting put in, which the user did not write
+    ``implicit``   the nodes that broadcasting added
     ``origins``    of a derived graph: node → the node of the user's graph that it comes from
     ``slopes``     of a derived graph: the nodes that are local derivatives of rows that state second ones
-    ``calls``      what wrote nodes in short, such as a function of one's own, a call before those inside it
+    ``calls``      the calls that stand for several nodes, outer calls before those inside them
     ``called``     node → the number of the innermost call that it was made in; none for what is written out
-    ``budget``     how much work may be done on it, and on what is derived of it
-    ``mentioned``  what bears a name and is read by no operation: whole numbers in bounds and indices, and
+    ``budget``     the work allowed on it and on what is derived from it
+    ``mentioned``  named values that no operation reads: whole numbers in bounds and indices, and
                    what a derivative inside is of
     """
 
@@ -283,7 +283,7 @@ class Graph:
         return len(self.kinds) - 1
 
     def truncate(self, length: int) -> None:
-        """Take back the last nodes, which nothing uses yet."""
+        """Remove the last nodes, which nothing uses yet."""
         if length == len(self):
             return
         edges = self.first_edge[length]
@@ -304,7 +304,7 @@ class Graph:
         del self.edge_starts[edges:], self.edge_ends[edges:]
 
     def drop(self, leaf: int) -> None:
-        """Take out a leaf that nothing uses; the nodes after it move up."""
+        """Remove a leaf that nothing uses; the nodes after it move up."""
         for column in (self.kinds, self.payloads, self.starts, self.ends, self.first_edge):
             del column[leaf]
         del self.operands[leaf]
@@ -335,15 +335,15 @@ class Graph:
         return self.edge_starts[edge], self.edge_ends[edge]
 
     def shape(self, node: int) -> Shape:
-        """A node's shape: ``()`` is a number, and all are where the graph carries no shapes."""
+        """Return a node's shape: ``()`` is a number, as every node is in a graph without shapes."""
         return self.shapes[node]
 
     def told_shape(self, node: int) -> Shape | None:
-        """A node's shape for people to read: None in a graph that carries none."""
+        """Return a node's shape to show; None in a graph without shapes."""
         return self.shapes[node] if self.shapes else None
 
     def empty(self) -> "Graph":
-        """A graph without nodes yet, which carries shapes if this one does."""
+        """Return a graph without nodes, which carries shapes if this one does."""
         return Graph(type(self.shapes)(), self.budget)
 
     def names(self) -> dict[int, str]:
@@ -361,16 +361,16 @@ class Graph:
 
 
 class Program(NamedTuple):
-    """A graph and the nodes that are asked of it, in order: a value and its gradient, say."""
+    """A graph and the nodes wanted from it, in order: a value and its gradient, say."""
 
     graph: Graph
     outputs: tuple[int, ...]
 
 
 class LoopProgram(NamedTuple):
-    """A program that is repeated: ``first`` makes a state of the operands, ``turn`` the next one of it.
+    """A loop: ``first`` makes the state from the operands, ``turn`` makes the next state.
 
-    The last output of ``turn`` is 1 while it goes on, else 0; ``last`` makes the result of the last state.
+    The last output of ``turn`` is 1 while the loop goes on, else 0; ``last`` makes the result.
     Inputs have the names of the operands, and those of ``state``.
     """
 
@@ -406,7 +406,7 @@ def dependent_flags(graph: Graph, nodes: Iterable[int]) -> bytearray:
 
 
 def unread_statement_views(graph: Graph, source: str) -> dict[str, Graph]:
-    """By name each statement that depends on an input and that no other one reads, seen from its node."""
+    """By name, a view of each statement that depends on an input and that no other statement reads."""
     read = {graph.output, *graph.inputs.values(), *chain.from_iterable(graph.operands)}
     moving = dependent_flags(graph, [graph.inputs[source]])
     return {
@@ -426,7 +426,7 @@ def with_output(graph: Graph, output: int) -> Graph:
 
 
 def shallow_copy_graph(graph: Graph) -> Graph:
-    """A graph that shares all columns with another, until it is given one of its own."""
+    """Return a graph that shares all columns with another until it gets its own."""
     view = Graph()
     for column in Graph.__slots__:
         setattr(view, column, getattr(graph, column))
@@ -446,7 +446,7 @@ def same_graph(one: Graph, other: Graph) -> bool:
 
 
 def is_scalar(graph: Graph) -> bool:
-    """Whether nothing in a graph makes or takes a tensor, its inputs aside."""
+    """Whether nothing in a graph but its inputs makes or takes a tensor."""
     if any(kind not in BY_NAME and kind not in (INPUT, CONST) for kind in set(graph.kinds)):
         return False
     return not any(type(payload) is Literal for payload in graph.payloads)
@@ -459,7 +459,7 @@ UNSAID: Mapping[str, Shape] = {}
 def check_scalars_only(
     graph: Graph, refusal: Callable[[int], ExprgradError], shapes: Mapping[str, Shape] = UNSAID
 ) -> None:
-    """Raise what ``refusal`` says of the first node that is a tensor, or may take one, if any does.
+    """Raise ``refusal``'s error for the first node that is a tensor, or may take one.
 
     The inputs of a graph that carries no shapes count as numbers, except those with ``shapes`` here.
     """
@@ -478,7 +478,7 @@ def refuse_tensors(
     message: str,
     help: str = "write it for the numbers of one row, each a column of its own",
 ) -> None:
-    """Raise an error that shows in the text the first node that is a tensor, or may take one, if any."""
+    """Raise an error that points to the first node that is a tensor, or may take one."""
     check_scalars_only(
         graph,
         lambda node: RequestError(
@@ -494,7 +494,7 @@ V = TypeVar("V")
 
 
 class Algebra(Generic[V]):
-    """What a graph can be evaluated in.
+    """An algebra in which a graph can be evaluated.
 
     ``constant``  a constant's value, of the graph and the node
     ``apply``     an operation's value, of the graph, the node and the operands' values
@@ -519,7 +519,7 @@ def interpret(
 ) -> list[V]:
     """Every node's value, given every input's; or that of the nodes to ``keep`` alone, the others None.
 
-    What is not kept is let go when its last user has it, so that only what is needed is in memory.
+    A value that is not kept is freed after its last use, so that memory holds only what is needed.
     """
     values: list[Any] = [None] * len(graph)
     needed = None if keep is None else dependency_flags(graph, *keep)
@@ -543,7 +543,7 @@ def interpret(
 def evaluate_nodes(
     graph: Graph, algebra: Algebra[V], values: list[V], nodes: Iterable[int]
 ) -> list[V]:
-    """The values with those of some operations, in their order, worked out from the others."""
+    """Compute the values of some operations, in order, from the others; return all values."""
     for node in nodes:
         operands = [values[operand] for operand in graph.operands[node]]
         values[node] = algebra.apply(graph, node, operands)
@@ -553,7 +553,7 @@ def evaluate_nodes(
 def operands_freed_after(
     graph: Graph, needed: Sequence[int], kept: Collection[int]
 ) -> dict[int, list[int]]:
-    """By node: the operands that no needed node after it uses, those that are kept aside."""
+    """By node, the operands that no later needed node uses, except those that are kept."""
     last = {
         operand: user
         for user, operands in enumerate(graph.operands)
@@ -564,7 +564,7 @@ def operands_freed_after(
 
 
 def collect_by_key(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
-    """The values of each key, in their order; the keys in the order in which they come first."""
+    """Group values by key; keys and values keep their order."""
     found: dict[K, list[V]] = {}
     for key, value in pairs:
         found.setdefault(key, []).append(value)
@@ -576,7 +576,7 @@ def collect_by_key(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
 Rule = Callable[[int, Sequence[int]], int | None]
 """A node's replacement: a new node, or None for a copy; given the new nodes of those before it."""
 MISSING = -1
-"""In place of a node that was left out."""
+"""Stands for a node that was left out."""
 
 
 def transform_graph(
@@ -586,7 +586,7 @@ def transform_graph(
     wanted: Sequence[int] | None = None,
     into: Graph | None = None,
 ) -> tuple[Graph, list[int]]:
-    """A graph rebuilt, and by old node its new one; -1 for a node that is not ``wanted``.
+    """Rebuild a graph; return it, and each old node's new node, -1 for one that is not ``wanted``.
 
     ``rule`` is given the new graph so far, an old node and the new nodes of those before it; it returns a
     node of the new graph, or None for a copy.  Without a rule every node is copied.  Names, spans, shapes
@@ -609,7 +609,7 @@ def transform_graph(
 
 
 def splice_graph(made: Graph, part: Graph, known: Mapping[str, int]) -> list[int]:
-    """Another graph's nodes put into one, in order; ``known`` nodes stand for its inputs and constants."""
+    """Add another graph's nodes, in order; ``known`` nodes stand for its inputs and constants."""
 
     def rule(node: int, images: Sequence[int]) -> int | None:
         name = part.payloads[node] if part.kinds[node] == INPUT else part.symbols.get(node)
@@ -619,7 +619,7 @@ def splice_graph(made: Graph, part: Graph, known: Mapping[str, int]) -> list[int
 
 
 def remap_calls(graph: Graph, images: Sequence[int]) -> tuple[list[Call], dict[int, int]]:
-    """The calls with their nodes in a new graph; where all of a call's nodes were left out, it has none."""
+    """Return the calls with their nodes in a new graph; those whose nodes were all left out have none."""
     calls = [
         call._replace(
             operands=tuple([images[operand] for operand in call.operands]),
@@ -634,7 +634,7 @@ def remap_calls(graph: Graph, images: Sequence[int]) -> tuple[list[Call], dict[i
 def remap_local_derivatives(
     graph: Graph, images: Sequence[int]
 ) -> Iterator[tuple[int, LocalDerivative]]:
-    """The local derivatives that are kept with all of their operands."""
+    """Yield the local derivatives whose node and operands are all kept."""
     for node, slope in graph.slopes.items():
         operands = tuple([images[operand] for operand in slope.operands])
         if MISSING not in (images[node], *operands):
@@ -644,7 +644,7 @@ def remap_local_derivatives(
 def copy_nodes(
     made: Graph, graph: Graph, rule: Rule | None = None, *, wanted: Sequence[int] | None = None
 ) -> list[int]:
-    """By node of ``graph`` its new one in ``made``, which may hold nodes already."""
+    """Copy nodes into ``made``, which may hold nodes already; return each node's copy."""
     images: list[int] = []
     for node, operands in enumerate(graph.operands):
         if wanted is not None and not wanted[node]:
@@ -658,7 +658,7 @@ def copy_nodes(
 
 
 def copy_node(made: Graph, graph: Graph, node: int, operands: tuple[int, ...]) -> int:
-    """A node of ``graph`` again, in ``made`` and on operands there."""
+    """Copy a node of ``graph`` into ``made``, on operands there."""
     kind, payload = graph.kinds[node], graph.payloads[node]
     first = graph.first_edge[node]
     edges = slice(first, first + len(operands))
@@ -686,7 +686,7 @@ def element_name(name: str, place: Shape | None) -> str:
 
 
 MOST_ELEMENTS = 4096
-"""The most numbers, over all nodes of a graph together, that tensors are written out in."""
+"""The most numbers, over all nodes of a graph, for which tensors are written out."""
 
 
 def shape_size(shape: Shape) -> int:
@@ -695,7 +695,7 @@ def shape_size(shape: Shape) -> int:
 
 
 def unravel_position(flat: int, shape: Shape) -> Shape:
-    """The place of a number of a tensor by its position, row by row."""
+    """Return the index along each axis of a number, given its position in row-major order."""
     place = []
     for length in reversed(shape):
         flat, index = divmod(flat, length)
@@ -704,7 +704,7 @@ def unravel_position(flat: int, shape: Shape) -> Shape:
 
 
 def nest_entries(entries: Sequence[Any], shape: Shape, join: Callable[[list[Any]], Any]) -> Any:
-    """Entries in row-major order, joined row by row."""
+    """Nest entries, given in row-major order, by joining row after row."""
     rows = list(entries)
     for length in reversed(shape):
         rows = [join(rows[at : at + length]) for at in range(0, len(rows), length)]
@@ -712,5 +712,5 @@ def nest_entries(entries: Sequence[Any], shape: Shape, join: Callable[[list[Any]
 
 
 def nested_list_text(entries: Sequence[str], shape: Shape) -> str:
-    """Texts in row-major order as nested lists."""
+    """Write texts, given in row-major order, as nested lists."""
     return str(nest_entries(entries, shape, lambda row: f"[{', '.join(row)}]"))

@@ -34,19 +34,19 @@ from exprgrad.graph.structural import (
 __all__ = ["LINEAR_ALGEBRA"]
 
 BY_MINORS = 8
-"""The largest matrices whose cofactors are the determinants of minors, which singular matrices have too."""
+"""The largest matrices whose cofactors are determinants of minors, also where they are singular."""
 BY_PRODUCTS = 4
-"""The largest matrices whose determinants are sums of products."""
+"""The largest matrices whose determinants are computed as sums of products."""
 MOST_LEFT = 20
-"""How many rows may be left without a pivot."""
+"""The most rows that may be left without a pivot."""
 NO_PIVOT = 1e-12
-"""What a pivot is compared with the greatest number of its matrix, if it may be 0."""
+"""A pivot below this part of its matrix's greatest number may be 0."""
 SINGULAR = "the matrix is singular"
 Entry = TypeVar("Entry")
 
 
 def wrong_rank_error(needed: str, shape: Shape, help: str) -> ShapeMismatch:
-    """The error for an operand of another rank; ``help`` is for a tensor."""
+    """Return the error for an operand of the wrong rank; ``help`` is for a tensor."""
     return ShapeMismatch(
         f"{{op}} needs {needed}", shape_text(shape, help, "a product with a number is written *")
     )
@@ -62,7 +62,7 @@ def matmul_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
 
 
 def broadcast_leading_shape(x: Shape, y: Shape) -> Shape:
-    """The axes before the last two of what is made of two operands: theirs, broadcast."""
+    """Broadcast the axes of two operands before their last two."""
     try:
         return broadcast_shape([x[:-2], y[:-2]])
     except ShapeMismatch:
@@ -73,7 +73,7 @@ def broadcast_leading_shape(x: Shape, y: Shape) -> Shape:
 
 
 def suggest_transpose(x: Shape, y: Shape) -> str | None:
-    """Which operand to transpose for the inner sizes to match."""
+    """Suggest the operand to transpose so that the inner sizes match."""
     if len(y) == 2 and x[-1] == y[-1]:
         return "did you mean {0} @ {1}.T?"
     if len(x) == 2 and x[0] == y[-2:][0]:
@@ -84,7 +84,7 @@ def suggest_transpose(x: Shape, y: Shape) -> str | None:
 
 
 def transpose_matrices(b: NodeBuilder, node: int) -> int:
-    """Matrices transposed; a vector is what it is."""
+    """Transpose matrices; leave a vector as it is."""
     rank = len(b.shape(node))
     if rank < 2:
         return node
@@ -107,7 +107,7 @@ def matmul_vjp(b: NodeBuilder, p: Propagation) -> int:
 
 
 def batched_matmul_vjp(b: NodeBuilder, p: Propagation) -> int:
-    """The same of stacks of matrices: one that was repeated gets the sum."""
+    """The product's rule for stacks of matrices; a stack that was repeated gets the sum."""
     x, y = p.operands
     left, right = b.shape(x), b.shape(y)
     left, right = left if len(left) > 1 else (1, *left), right if len(right) > 1 else (*right, 1)
@@ -156,7 +156,7 @@ def outer_vjp(b: NodeBuilder, p: Propagation) -> int:
 
 
 def check_square_matrices(shape: Shape, number: str, tensor: str = "") -> None:
-    """Refuse what is not a square matrix, or a stack of them; with help for a number, and for a tensor."""
+    """Raise unless the shape is a square matrix or a stack of them; the help is for numbers and tensors."""
     if len(shape) < 2 or shape[-1] != shape[-2]:
         raise ShapeMismatch(
             "{op} needs a square matrix", shape_text(shape, tensor, number) or None, (0,)
@@ -164,7 +164,7 @@ def check_square_matrices(shape: Shape, number: str, tensor: str = "") -> None:
 
 
 def as_column_matrices(b: NodeBuilder, node: int) -> int:
-    """Vectors as matrices of one column."""
+    """Reshape vectors to matrices of one column."""
     return b.apply("reshape", node, settings=((*b.shape(node), 1),))
 
 
@@ -187,7 +187,7 @@ def solve_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
 
 
 def solve_matrices(np: Any, x: Any, y: Any) -> Any:
-    """The solution of x @ out = y by an array library; nan where a matrix is singular."""
+    """Solve x @ out = y by an array library; nan where a matrix is singular."""
     if np.ndim(y) == 1:
         return solve_matrices(np, x, y[:, None])[..., 0]
     lead = broadcast_leading_shape(np.shape(x), np.shape(y))
@@ -203,7 +203,7 @@ def solve_matrices(np: Any, x: Any, y: Any) -> Any:
 def solve_bound(
     np: Any, operands: Sequence[Any], errors: Sequence[Any], out: Any, settings: Settings
 ) -> Any:
-    """What the inverse makes of the residual."""
+    """Bound the solution's error: the inverse applied to the residual."""
     (x, y), (off, y_off) = operands, errors
     if np.ndim(y) == 1:
         y, y_off, out = y[:, None], y_off[:, None], out[..., None]
@@ -215,9 +215,9 @@ def solve_bound(
 
 
 def bound_inverse_product(np: Any, x: Any, off: Any, errors: Any) -> Any:
-    """What the inverses of matrices make of columns of errors at most; infinite where that is not known.
+    """Bound the inverses of matrices applied to columns of errors; infinite where no bound is known.
 
-    An approximate inverse C tells of the true one if 1 - C x is small: S. M. Rump, Verification methods:
+    An approximate inverse C bounds the true one if 1 - C x is small: S. M. Rump, Verification methods:
     rigorous results using floating-point arithmetic (2010), section 10.
     """
     count = np.shape(x)[-1]
@@ -233,7 +233,7 @@ def bound_inverse_product(np: Any, x: Any, off: Any, errors: Any) -> Any:
 
 
 def solve_definition(b: NumberBuilder, operands: Sequence[int], settings: Settings) -> int:
-    """Gaussian elimination, and back from the last row."""
+    """Solve by Gaussian elimination and back substitution."""
     x, y = operands
     shape = solve_shape([b.shape(x), b.shape(y)], settings)
     if len(b.shape(y)) == 1:
@@ -254,17 +254,17 @@ def solve_definition(b: NumberBuilder, operands: Sequence[int], settings: Settin
 
 
 def quotient_or_nan(b: NumberBuilder, right: int, pivot: int) -> int:
-    """A quotient; nan with all its derivatives where the pivot is 0, and not infinite."""
+    """Build a quotient that is nan, with all its derivatives, where the pivot is 0."""
     nothing = b.apply("mul", b.apply("mul", right, pivot), b.constant(math.nan))
     return b.apply("where", pivot, b.apply("div", right, pivot), nothing)
 
 
 class Elimination(NamedTuple):
-    """What Gaussian elimination finds: each pivot with what follows it in its row, and what is left.
+    """The result of Gaussian elimination: each pivot with the rest of its row, and the rows left.
 
-    ``sure``    how many pivots are not 0 by far
-    ``turned``  whether the rows were put into an odd order
-    ``left``    the rows of which no pivot was taken
+    ``sure``    the number of pivots that are surely not 0
+    ``turned``  whether the rows' permutation is odd
+    ``left``    the rows without a pivot
     """
 
     steps: list[tuple[int, int]]
@@ -276,7 +276,7 @@ class Elimination(NamedTuple):
 def eliminate_matrix(
     b: NumberBuilder, x: int, place: Sequence[int], right: int | None = None
 ) -> Elimination:
-    """The elimination of a matrix; ``right`` follows its rows, which then are all taken.
+    """Eliminate a matrix; with ``right`` on its right-hand side all rows are used.
 
     The rows come in the order of the greatest pivots, as far as x is known.
     """
@@ -304,7 +304,7 @@ def eliminate_matrix(
 
 
 def pivot_rows(rows: list[list[float]]) -> tuple[list[int], int]:
-    """The order of rows in which elimination meets the greatest pivots; how many are surely not 0."""
+    """Return the order of rows that gives the greatest pivots, and how many of them are surely not 0."""
     left, rank = [*enumerate(rows)], 0
     order: list[int] = []
     least = NO_PIVOT * max(abs(x) for row in rows for x in row)
@@ -321,24 +321,24 @@ def pivot_rows(rows: list[list[float]]) -> tuple[list[int], int]:
 
 
 def unbroadcast_place(place: Sequence[int], shape: Shape) -> tuple[int, ...]:
-    """Where a place of broadcast stacks is in one of them."""
+    """Return the place in one stack of a place in the broadcast stacks."""
     lead = shape[:-2]
     pairs = zip(place[len(place) - len(lead) :], lead, strict=True)
     return tuple([at if length > 1 else 0 for at, length in pairs])
 
 
 def matrix_at(b: NodeBuilder, x: int, place: Sequence[int]) -> int:
-    """The matrix at a place of a stack."""
+    """Take the matrix at a place of a stack."""
     return b.apply("index", x, settings=(unbroadcast_place(place, b.shape(x)),))
 
 
 def slice_first_axis(b: NodeBuilder, x: int, at: int) -> int:
-    """The slice at a place of the first axis."""
+    """Take the slice at a place of the first axis."""
     return b.apply("index", x, settings=((at,),))
 
 
 def elements_after(b: NodeBuilder, x: int, at: int) -> int:
-    """The elements of a vector from a place on."""
+    """Take the elements of a vector from a place on."""
     return b.apply("index", x, settings=(((at, None),),))
 
 
@@ -359,7 +359,7 @@ def solve_vjp(b: NodeBuilder, p: Propagation) -> int:
 
 
 def solve_jvp(b: NodeBuilder, p: Propagation) -> int:
-    """x^-1 times the change of y, or times that of x @ out, with a minus."""
+    """x^-1 times the tangent of y, or minus x^-1 times that of x @ out."""
     x, y = p.operands
     if p.position == 1:
         return b.apply("solve", x, p.given)
@@ -372,7 +372,7 @@ def solve_jvp(b: NodeBuilder, p: Propagation) -> int:
 def square_matrix_shape(
     number: str, left_out: int = 0
 ) -> Callable[[Sequence[Shape], Settings], Shape]:
-    """The shape of what takes square matrices, its last axes left out; with help for a number."""
+    """Return the shape rule of a row that takes square matrices and drops their last axes."""
 
     def shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
         check_square_matrices(shapes[0], number)
@@ -382,7 +382,7 @@ def square_matrix_shape(
 
 
 def inv_formula(b: TensorBuilder, operands: Sequence[int], settings: Settings) -> int:
-    """The solution of x @ out = 1."""
+    """Build the solution of x @ out = 1."""
     ones = b.apply("broadcast", b.constant(1.0), settings=(b.shape(operands[0])[-1:],))
     return b.apply("solve", operands[0], b.apply("diag", ones, settings=()))
 
@@ -394,7 +394,7 @@ def inv_vjp(b: NodeBuilder, p: Propagation) -> int:
 
 
 def inv_jvp(b: NodeBuilder, p: Propagation) -> int:
-    """-out times the change times out."""
+    """Minus out times the tangent times out."""
     return b.apply("neg", b.apply("matmul", b.apply("matmul", p.out, p.given), p.out))
 
 
@@ -402,7 +402,7 @@ def inv_jvp(b: NodeBuilder, p: Propagation) -> int:
 
 
 def det_value(np: Any, operands: Sequence[Any], settings: Settings) -> Any:
-    """Of small matrices sums of products; else, or where these overflow, what the array library finds."""
+    """Return determinants, by sums of products; of large matrices, or on overflow, by the library."""
     (x,) = operands
     if np.shape(x)[-1] > BY_PRODUCTS:
         return np.linalg.det(x)
@@ -412,7 +412,7 @@ def det_value(np: Any, operands: Sequence[Any], settings: Settings) -> Any:
 
 
 def matrix_entry_reader(x: Any) -> tuple[int, Callable[[int, int], Any]]:
-    """The size of an array's matrices, and their number in a row and a column."""
+    """Return the size of an array's matrices, and a reader of their entry at a row and a column."""
     return x.shape[-1], lambda row, column: x[..., row, column]
 
 
@@ -423,7 +423,7 @@ def expand_determinant(
     add: Callable[[Entry, Entry], Entry],
     subtract: Callable[[Entry, Entry], Entry],
 ) -> Entry:
-    """A determinant without division: of the rows so far, those of all choices of columns."""
+    """Compute a determinant without division, row by row, from the minors of all choices of columns."""
     found: dict[tuple[int, ...], Entry] = {(at,): number(0, at) for at in range(count)}
     for row in range(1, count):
         numbers = [number(row, at) for at in range(count)]
@@ -441,10 +441,10 @@ def expand_determinant(
 
 
 def log_det_error(np: Any, x: Any, off: Any) -> Any:
-    """What the logarithm of a determinant may be off by, by elimination; infinite where that is not known.
+    """Bound the error of a determinant's logarithm by elimination; infinite where no bound is known.
 
-    It is that of a matrix nearby: N. J. Higham, Accuracy and stability of numerical algorithms (2002),
-    theorem 9.3, with a growth of n, which is more than is met in practice.
+    Elimination is exact for a matrix nearby: N. J. Higham, Accuracy and stability of numerical algorithms
+    (2002), theorem 9.3, with a growth factor of n, larger than in practice.
     """
     count = np.shape(x)[-1]
     most = np.max(np.abs(x), axis=-2, keepdims=True) + 0.0 * x
@@ -458,7 +458,7 @@ def log_det_error(np: Any, x: Any, off: Any) -> Any:
 def det_bound(
     np: Any, operands: Sequence[Any], errors: Sequence[Any], out: Any, settings: Settings
 ) -> Any:
-    """The rounding of sums of products; of large matrices that of elimination, or Hadamard's inequality."""
+    """Bound the rounding of sums of products; of large matrices by elimination or Hadamard's inequality."""
     (x,), (off,) = operands, errors
     count, most = np.shape(x)[-1], np.abs(x) + off
     if count <= BY_PRODUCTS:
@@ -482,7 +482,7 @@ def det_bound(
 def logdet_bound(
     np: Any, operands: Sequence[Any], errors: Sequence[Any], out: Any, settings: Settings
 ) -> Any:
-    """What elimination makes of it, and the rounding of a sum of logarithms of pivots."""
+    """Bound the error of elimination, and the rounding of the sum of the pivots' logarithms."""
     (x,), (off,) = operands, errors
     count = np.shape(x)[-1]
     most = np.log(np.maximum(count * np.max(np.abs(x), axis=-2), 1.0))
@@ -492,7 +492,7 @@ def logdet_bound(
 
 
 def det_definition(b: NumberBuilder, operands: Sequence[int], settings: Settings) -> int:
-    """Sums of products; of large matrices by elimination."""
+    """Build sums of products; for large matrices eliminate."""
     (x,) = operands
     return (
         combine_pivots(b, x, "mul", "neg")
@@ -502,14 +502,14 @@ def det_definition(b: NumberBuilder, operands: Sequence[int], settings: Settings
 
 
 def logdet_definition(b: NumberBuilder, operands: Sequence[int], settings: Settings) -> int:
-    """The sum of the logarithms of the pivots' sizes."""
+    """Build the sum of the logarithms of the pivots' absolute values."""
     return combine_pivots(b, operands[0], "add", "", ("abs", "log"))
 
 
 def combine_pivots(
     b: NumberBuilder, x: int, kind: str, turned: str, functions: Sequence[str] = ()
 ) -> int:
-    """Functions of each matrix's pivots together; ``turned``: what an odd order of rows makes of it."""
+    """Combine functions of each matrix's pivots by ``kind``; apply ``turned`` if the rows' order is odd."""
     found = []
     for place in product(*map(range, b.shape(x)[:-2])):
         elimination = eliminate_matrix(b, x, place)
@@ -526,10 +526,10 @@ def combine_pivots(
 
 
 def division_free_determinant(b: NumberBuilder, rows: Sequence[int]) -> int:
-    """The determinant of rows.
+    """Build the determinant of rows.
 
-    R. S. Bird, A simple division-free algorithm for computing determinants (2011): of the product so far,
-    what is above the diagonal is kept, and on it stands the sum of what was below, with a minus.
+    R. S. Bird, A simple division-free algorithm for computing determinants (2011): the product so far keeps
+    what is above the diagonal; on the diagonal stands minus the sum of what was below.
     """
     count = len(rows)
     found: list[int | None] = [*rows]
@@ -553,7 +553,7 @@ def division_free_determinant(b: NumberBuilder, rows: Sequence[int]) -> int:
 
 
 def determinant_by_expansion(b: NumberBuilder, x: int) -> int:
-    """Determinants as sums of products."""
+    """Build determinants as sums of products."""
     whole = ((None, None),) * (len(b.shape(x)) - 2)
 
     def number(row: int, column: int) -> int:
@@ -565,17 +565,17 @@ def determinant_by_expansion(b: NumberBuilder, x: int) -> int:
 
 
 def spread_over_matrices(b: NodeBuilder, numbers: int, matrices: int) -> int:
-    """A number for each matrix, for each of its numbers."""
+    """Spread a number for each matrix over all of its numbers."""
     return spread_back_reduction(b, numbers, b.shape(matrices), matrix_sum_settings(b, matrices)[0])
 
 
 def sum_each_matrix(b: NodeBuilder, matrices: int) -> int:
-    """The sum of each matrix's numbers."""
+    """Build the sum of each matrix's numbers."""
     return b.apply("sum", matrices, settings=matrix_sum_settings(b, matrices))
 
 
 def matrix_sum_settings(b: NodeBuilder, matrices: int, _: Settings = ()) -> Settings:
-    """The settings of a sum over each matrix's numbers."""
+    """Return the settings of a sum over each matrix's numbers."""
     rank = len(b.shape(matrices))
     return None if rank == 2 else (rank - 2, rank - 1), False
 
@@ -591,7 +591,7 @@ def logdet_slope(b: NodeBuilder, p: Propagation) -> int:
 
 
 def cofactors_formula(b: TensorBuilder, operands: Sequence[int], settings: Settings) -> int:
-    """The determinants of the minors with their signs; of large matrices det(x) inv(x)^T."""
+    """Build the determinants of the minors with their signs; for large matrices det(x) inv(x)^T."""
     (x,) = operands
     count = b.shape(x)[-1]
     if count == 1:
@@ -603,14 +603,14 @@ def cofactors_formula(b: TensorBuilder, operands: Sequence[int], settings: Setti
 
 
 def cofactor_signs(b: NodeBuilder, x: int) -> int:
-    """Numbers with the signs of cofactors: every other one turned."""
+    """Give numbers the signs of cofactors: every other one is negated."""
     shape = b.shape(x)
     line = b.apply("stack", *[b.constant((-1.0) ** at) for at in range(shape[-1])], settings=(0,))
     return b.apply("mul", x, b.apply("outer", line, line))
 
 
 def minor_matrices(b: NodeBuilder, x: int) -> int:
-    """Of each matrix, at each place, what is left without the row and the column of the place."""
+    """Build, for each place of each matrix, the matrix without that row and column."""
     count, rank = b.shape(x)[-1], len(b.shape(x))
     for axis, place in ((rank - 2, rank - 2), (rank, rank - 1)):
         parts = [drop_axis_entry(b, x, at, axis) for at in range(count)]
@@ -619,7 +619,7 @@ def minor_matrices(b: NodeBuilder, x: int) -> int:
 
 
 def drop_axis_entry(b: NodeBuilder, x: int, at: int, axis: int) -> int:
-    """A tensor without one place of an axis."""
+    """Drop one place of an axis."""
     length, whole = b.shape(x)[axis], ((None, None),) * axis
     ends = [(start, stop) for start, stop in ((0, at), (at + 1, length)) if start < stop]
     parts = [b.apply("index", x, settings=((*whole, end),)) for end in ends]
@@ -641,7 +641,7 @@ def apply_cofactors_jacobian(b: NodeBuilder, p: Propagation) -> int | None:
 
 
 def cofactors_jacobian_quotient(b: NodeBuilder, p: Propagation) -> int:
-    """What comes of out = det(x) inv(x)^T: both factors change."""
+    """The tangent of out = det(x) inv(x)^T, by the product rule."""
     change = spread_over_matrices(b, sum_each_matrix(b, b.apply("mul", p.given, p.out)), p.out)
     turned = b.apply("matmul", b.apply("matmul", p.out, transpose_matrices(b, p.given)), p.out)
     both = b.apply("sub", b.apply("mul", change, p.out), turned)

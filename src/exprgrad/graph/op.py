@@ -1,4 +1,4 @@
-"""What a row of the op table holds, and how rows that are alike are made."""
+"""The fields of a row of the op table, and makers of similar rows."""
 
 # Without ``from __future__ import annotations``: typing would compile each field's text at every start.
 
@@ -13,7 +13,7 @@ __all__ = [
 
 
 class NonsmoothPoint(NamedTuple):
-    """Points at which a rule's answer is a convention: ``code`` is ``kink`` or ``jump``.
+    """Points where a rule's answer is a convention: ``code`` is ``kink`` or ``jump``.
 
     ``side``, ``slope`` and ``undecided`` say what the row does just beside such a point, on one side: in
     its operands' values there, ``out`` that comes of them, and for an operand ``x``
@@ -42,10 +42,10 @@ class NonsmoothPoint(NamedTuple):
 
 
 class Equation(NamedTuple):
-    """What a row's result solves, ``out`` being the unknown; its texts are in the row's operands and in it.
+    """The equation that a row's result solves; its texts use the row's operands and ``out``, the unknown.
 
-    ``unknown``      what people call the unknown
-    ``residual``     what is 0 at the result
+    ``unknown``      the unknown's name to show
+    ``residual``     the formula that is 0 at the result
     ``slope``        the derivative of that with respect to the unknown
     ``shown_slope``  the same as it is in real arithmetic
     ``is_bracketed``  whether the last two operands have the result between them; else the last one is where
@@ -201,20 +201,20 @@ class Op(NamedTuple):
 
     @property
     def variadic(self) -> bool:
-        """Whether the operation takes two or more operands, all alike."""
+        """Whether the operation takes any number of operands from two up, all alike."""
         return self.operands.endswith("...")
 
     def partial(self, position: int) -> str:
-        """The rule that is computed for the operand at a position."""
+        """Return the rule to compute for the operand at a position."""
         return self.partials[0 if self.variadic else position]
 
     def second(self, position: int, other: int) -> str:
-        """The second derivative with respect to the operands at two positions, of a row that states it."""
+        """Return the stated second derivative with respect to the operands at two positions."""
         first, last = sorted((position, other))
         return self.seconds[first * (2 * len(self.names) - first - 1) // 2 + last]
 
     def display_partial(self, position: int) -> str:
-        """The rule that people read for the operand at a position."""
+        """Return the rule to show for the operand at a position."""
         return (self.display_partials or self.partials)[0 if self.variadic else position]
 
     def arity_words(self) -> str:
@@ -226,7 +226,7 @@ class Op(NamedTuple):
 
 
 class Family(NamedTuple):
-    """Rows that differ by a whole number, which is written first: ``polygamma(2, x)``.
+    """Rows that differ by a whole number, the first argument: ``polygamma(2, x)``.
 
     The derivative of one may be the next one, so that an infinite chain of derivatives closes.  A member
     is a row like any other; it is made when it is first met, and called ``polygamma_2`` where a name is
@@ -270,7 +270,7 @@ GATES = {
     "it is very negative",
     "softmax router": "it shares its grad out among its operands, most of it to the largest",
 }
-"""What an operation does with the grad that reaches it, by a row's ``gate``: without the subject's name."""
+"""By a row's ``gate``, what the operation does with its grad; the subject's name is left out."""
 
 
 # Rows and texts that are made alike.
@@ -279,7 +279,7 @@ GATES = {
 def comparison_row(
     name: str, symbol: str, latex: str, about: str, opposite: str, mirror: str
 ) -> Op:
-    """A comparison is 1 or 0, flat on both sides of where its operands are equal."""
+    """Make a comparison's row: 1 or 0, flat on both sides of the place where its operands are equal."""
     tie = NonsmoothPoint(
         "x == y", "jump", "its operands are equal",
         side=f"dx {symbol} dy", undecided="(dx == dy)*(1 - same)",
@@ -315,7 +315,7 @@ def step_row(
     spellings: str = "",
     elsewhere: str = "",
 ) -> Op:
-    """A step function is flat except where it jumps, to ``side``; its definition is exact."""
+    """Make a step function's row: flat but for its jumps, to ``side``; its definition is exact."""
     return Op(
         name,
         "x",
@@ -336,7 +336,7 @@ def step_row(
 
 
 def extremum_row(name: str, about: str, winner: str, elsewhere: str, logic: str = "") -> Op:
-    """``max`` or ``min``: the operands that equal the result share its gradient, constants aside."""
+    """Make the row of ``max`` or ``min``: operands equal to the result share its gradient."""
     return Op(
         name,
         "x...",
@@ -361,7 +361,7 @@ def extremum_row(name: str, about: str, winner: str, elsewhere: str, logic: str 
 
 
 def horner_text(coefficients: Sequence[float], name: str) -> str:
-    """A polynomial, its coefficients from the highest power down, in Horner's form."""
+    """Write a polynomial in Horner's form, given its coefficients from the highest power down."""
     text = str(coefficients[0])
     for number, coefficient in enumerate(coefficients[1:]):
         text = f"({text})" if number else text
@@ -372,7 +372,7 @@ def horner_text(coefficients: Sequence[float], name: str) -> str:
 def bell_text(most: int, half: str, up: str = "") -> str:
     """exp(-z^2), or with ``/2`` for ``half`` exp(-z^2/2), from one exponential; times exp(``up``).
 
-    What h^2 leaves of z^2 is below 2^-15, and three terms of its series do.
+    The rest of z^2 beyond h^2 is below 2^-15, so that three terms of its series are enough.
     """
     return (
         f"z = min(abs(x), {most}); h = round(2^20*z)/2^20; d = (h - z)*(h + z){half}; "
@@ -385,7 +385,7 @@ ATAN_SLOPE = "wide = abs(x) > 2^30; r = 1/where(wide, x, 1 + x*x)"
 
 
 def hypot_slope(x: str, y: str) -> str:
-    """The derivative of hypot for x, whose operands are scaled where their squares are not normal numbers.
+    """Write the derivative of hypot for x, with operands scaled where their squares are not normal numbers.
 
     An infinite operand's is the limit, 1 or -1, while the other is finite.
     """
@@ -397,17 +397,17 @@ def hypot_slope(x: str, y: str) -> str:
 
 
 def index_by(rows: Iterable[Any], field: str) -> dict[str, Any]:
-    """Rows by what a field of theirs says, those that leave it empty aside."""
+    """Index rows by a field; rows that leave it empty are left out."""
     return {getattr(row, field): row for row in rows if getattr(row, field)}
 
 
 def names_with(rows: Iterable[Op], field: str) -> frozenset[str]:
-    """The names of the rows that state a field."""
+    """Return the names of the rows that state a field."""
     default = Op._field_defaults[field]
     return frozenset(row.name for row in rows if getattr(row, field) != default)
 
 
 def rows_by_name(rows: Sequence[Op]) -> dict[str, Op]:
-    """Rows by what they are called by: the functions' names, and then their other spellings."""
+    """Index rows by their words: the functions' names, then their other spellings."""
     names = {row.name: row for row in rows if not row.infix and not row.prefix}
     return names | {word: row for row in rows for word in row.spellings.split()}

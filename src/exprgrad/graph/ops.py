@@ -48,11 +48,11 @@ __all__ = [
 
 
 MOST_BITS = 8192
-"""A power whose numerator or denominator has more is no double, and no quotient of two."""
+"""The most bits of a power's numerator or denominator; a longer one is no double, and no quotient of two."""
 
 
 def rational_power(base: Fraction, exponent: Fraction) -> Fraction | None:
-    """A fraction to a whole power; None where that is not rational, or too long to be a double."""
+    """Return a fraction's power; None where that is not rational, or too long to be a double."""
     if exponent.denominator != 1 or not base:
         return None
     bits = max(base.numerator.bit_length(), base.denominator.bit_length(), 2) - 1
@@ -426,7 +426,7 @@ COMMON: tuple[Op, ...] = (
 
 BY_NAME: dict[str, Op] = {}
 FUNCTIONS: dict[str, Op] = {}
-"""By each word that is read as one the rows that are calls."""
+"""The rows that are calls, by each word that is read as one."""
 EQUATIONS: dict[str, Op] = {}
 """The rows of roots that other roots' rows call by name, made as they are met."""
 FAMILIES: dict[str, Family] = {}
@@ -445,12 +445,12 @@ A binomial is no quotient by ``beta``, though it would have two digits more wher
 local derivative overflows from 1e154 on.
 """
 BENT: set[str] = set()
-"""The rows whose derivative has a kink where they have none."""
+"""The rows whose derivative has a kink where the value has none."""
 VARIADIC: set[str] = set()
 
 
 def register_rows(entries: Sequence[Op | Family]) -> None:
-    """Put rows, and families of rows, into the table."""
+    """Add rows, and families of rows, to the table."""
     rows = [entry for entry in entries if isinstance(entry, Op)]
     families = [entry for entry in entries if isinstance(entry, Family)]
     BY_NAME.update(index_by(rows, "name"))
@@ -471,11 +471,11 @@ PRODUCTS = names_with(COMMON, "powers")
 # The rows that are not always there.
 
 FURTHER = ["functions", "special", "integrals"]
-"""The modules whose rows are not in the table yet, in the order in which they are loaded."""
+"""The modules whose rows are not in the table yet, in loading order."""
 
 
 def load_next_module() -> None:
-    """Put the rows of one more module into the table."""
+    """Add the rows of the next module to the table."""
     from importlib import import_module
 
     name = FURTHER[0]
@@ -486,9 +486,9 @@ def load_next_module() -> None:
 
 
 def is_function(word: str, *, rare: bool = True) -> bool:
-    """Whether a word is read as a function's or a family's name; rows are loaded until it is.
+    """Whether a word is the name of a function or a family; loads rows until it is found.
 
-    Without ``rare`` the modules after the first, of rare functions, are left aside.
+    Without ``rare``, modules of rare functions are not loaded.
     """
     while FURTHER and word not in FUNCTIONS and word not in FAMILIES:
         if FURTHER[0] != "functions" and not rare:
@@ -513,7 +513,7 @@ else:
 
 
 def family_member(family: Family, number: int) -> Op:
-    """The row of a family for a whole number; it is in ``BY_NAME`` from now on."""
+    """Return a family's row for a whole number, and add it to ``BY_NAME``."""
     name = f"{family.name}_{number}"
     if name not in BY_NAME:
         row = family.row(number)

@@ -40,20 +40,20 @@ RUNNING = (Parameter("axis", "axis"), Parameter("reverse", "flag", False))
 
 
 LARGEST_EXPONENT = 1023.0
-"""That of the greatest power of 2 that is a double."""
+"""The exponent of the greatest power of 2 that is a double."""
 
 
 Value = Callable[[Any, Sequence[Any], Settings], Any]
-"""Works out a result, given an array library, the operands and the settings."""
+"""Computes a result, given an array library, the operands and the settings."""
 
 
 def reduction_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
-    """The operand's shape without the axes, or with size 1 in their places."""
+    """Return the operand's shape without the axes, or with size 1 in their places."""
     return reduce_shape(shapes[0], *settings)
 
 
 def library_reduction(name: str) -> Value:
-    """A reduction by the array library's own function."""
+    """Return a reduction by the array library's own function."""
 
     def value(np: Any, operands: Sequence[Any], settings: Settings) -> Any:
         (x,), (_, keepdims) = operands, settings
@@ -64,12 +64,12 @@ def library_reduction(name: str) -> Value:
 
 
 def fold_definition(kind: str) -> Callable[[NumberBuilder, Sequence[int], Settings], int]:
-    """A reduction as an elementwise row over all its numbers."""
+    """Return a definition that applies an elementwise row over all numbers."""
     return lambda b, operands, settings: b.fold(kind, operands[0], settings)
 
 
 def spread_back(b: NodeBuilder, p: Propagation, reduction: int) -> int:
-    """Something of the result's shape at every place of the operand."""
+    """Spread a node of the result's shape back over the operand's shape."""
     return spread_back_reduction(b, reduction, b.shape(p.operand), p.settings[0])
 
 
@@ -91,7 +91,7 @@ def mean_vjp(b: NodeBuilder, p: Propagation) -> int:
 
 
 def prod_slope(b: NodeBuilder, p: Propagation) -> int:
-    """The product of the others, without division, so that zeros do no harm.
+    """The product of the other numbers, without division, so that zeros do no harm.
 
     Products of pairs are made level by level and handed down again, as in Griewank and Walther
     (2008), section 3.3 (Speelpenning's product).
@@ -102,10 +102,10 @@ def prod_slope(b: NodeBuilder, p: Propagation) -> int:
 def product_bound(
     product: Value, count_of: Callable[[Shape, Settings], int]
 ) -> Callable[[Any, Sequence[Any], Sequence[Any], Any, Settings], Any]:
-    """By how much products of the sizes grow with the errors, and a rounding for each number.
+    """Return the bound of a product: its growth with the errors, and a rounding for each number.
 
-    A product of some that underflows is off by an absolute bound, times all others.  ``count_of`` says how
-    many numbers ``product`` takes together at most.
+    A partial product that underflows has an absolute bound, times all others.  ``count_of`` says how
+    many numbers ``product`` multiplies at most.
     """
 
     def bound(
@@ -123,12 +123,12 @@ def product_bound(
 
 
 def product_quotient(b: NodeBuilder, p: Propagation) -> int:
-    """The product of the others, as a quotient."""
+    """The product of the other numbers, as a quotient."""
     return b.apply("div", spread_back(b, p, p.out), p.operand)
 
 
 def product_of_others(b: NodeBuilder, x: int, axes: Any) -> int:
-    """At every place the product of the other numbers along some axes."""
+    """Build, for every number, the product of the other numbers along some axes."""
     shape = b.shape(x)
     gone = normalize_axes(axes, shape)
     stay = tuple([at for at in range(len(shape)) if at not in gone])
@@ -145,7 +145,7 @@ def product_of_others(b: NodeBuilder, x: int, axes: Any) -> int:
 
 
 def row_products_of_others(b: NodeBuilder, rows: int) -> int:
-    """The products of the others along the last axis, by halves."""
+    """Build the products of the other numbers along the last axis, by halves."""
     levels = [rows]
     while b.shape(levels[-1])[-1] > 2:
         first, second = halve_axis(b, levels[-1])
@@ -165,7 +165,7 @@ def row_products_of_others(b: NodeBuilder, rows: int) -> int:
 
 
 def halve_axis(b: NodeBuilder, rows: int) -> tuple[int, int]:
-    """The two halves of the last axis; an odd second one is filled up with a 1."""
+    """Split the last axis into halves; an odd second half is filled up with a 1."""
     length = b.shape(rows)[-1]
     half = (length + 1) // 2
     second = slice_axis(b, rows, half, length)
@@ -176,7 +176,7 @@ def halve_axis(b: NodeBuilder, rows: int) -> tuple[int, int]:
 
 
 def slice_axis(b: NodeBuilder, x: int, start: int, stop: int, axis: int = -1) -> int:
-    """A slice of an axis, the last by default."""
+    """Take a slice of an axis, the last by default."""
     whole = ((None, None),) * normalize_axis(axis, b.shape(x))
     return b.apply("index", x, settings=((*whole, (start, stop)),))
 
@@ -185,7 +185,7 @@ def slice_axis(b: NodeBuilder, x: int, start: int, stop: int, axis: int = -1) ->
 
 
 def extremum_slope(b: NodeBuilder, p: Propagation) -> int:
-    """To the greatest (or least) number; those that tie share equally.
+    """The gradient goes to the greatest (or least) number; ties share it equally.
 
     On pointwise maxima: Boyd and Vandenberghe (2004), section 3.2.3.
     """
@@ -195,7 +195,7 @@ def extremum_slope(b: NodeBuilder, p: Propagation) -> int:
 
 
 def extremum_kink(np: Any, operands: Sequence[Any], out: Any, settings: Settings) -> Any:
-    """Whether several numbers equal the result."""
+    """Tell where several numbers equal the result."""
     (x,) = operands
     axes = normalize_axes(settings[0], np.shape(x))
     ties = np.sum(x == np.reshape(out, keepdims_shape(np.shape(x), settings[0])), axis=axes)
@@ -205,7 +205,7 @@ def extremum_kink(np: Any, operands: Sequence[Any], out: Any, settings: Settings
 def maximum_bound(
     np: Any, operands: Sequence[Any], errors: Sequence[Any], out: Any, settings: Settings
 ) -> Any:
-    """The greatest error of the numbers that may be the greatest."""
+    """Return the greatest error of the numbers that may be the greatest."""
     (x,), (off,), (axes, keepdims) = operands, errors, settings
     along = normalize_axes(axes, np.shape(x))
     is_known = np.isfinite(off)
@@ -217,7 +217,7 @@ def maximum_bound(
 def minimum_bound(
     np: Any, operands: Sequence[Any], errors: Sequence[Any], out: Any, settings: Settings
 ) -> Any:
-    """The greatest error of the numbers that may be the least."""
+    """Return the greatest error of the numbers that may be the least."""
     return maximum_bound(np, [-operands[0]], errors, out, settings)
 
 
@@ -225,7 +225,7 @@ def minimum_bound(
 
 
 def scan_axis(axis: int | None, shape: Shape) -> int:
-    """The axis along which something runs; a vector has but one."""
+    """Return the axis of a running sum or product; a vector has only one."""
     if axis is None and len(shape) > 1:
         raise ShapeMismatch(
             "{op} needs an axis",
@@ -240,7 +240,7 @@ def scan_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
 
 
 def library_scan(name: str) -> Value:
-    """What an array library's own function finds on its way along an axis."""
+    """Return a running sum or product by the array library's own function."""
 
     def value(np: Any, operands: Sequence[Any], settings: Settings) -> Any:
         (x,), (axis, reverse) = operands, settings
@@ -251,7 +251,7 @@ def library_scan(name: str) -> Value:
 
 
 def cumsum_vjp(b: NodeBuilder, p: Propagation) -> int:
-    """To each number, the sum of what it is in: Griewank and Walther (2008), section 3.2."""
+    """Each number gets the sum over the results that contain it: Griewank and Walther (2008), 3.2."""
     axis, reverse = p.settings
     return b.apply("cumsum", p.given, settings=(axis, not reverse))
 
@@ -268,7 +268,7 @@ def cumprod_vjp(b: NodeBuilder, p: Propagation) -> int:
 
 
 def cumprod_jvp(b: NodeBuilder, p: Propagation) -> int:
-    """The product rule, step by step: the change so far times the next number, and that one's own."""
+    """The product rule step by step: the tangent so far times the next number, plus its own tangent."""
     axis, reverse = p.settings
     axis = scan_axis(axis, b.shape(p.operand))
     own = b.apply("mul", p.given, shift_axis(b, p.out, axis, reverse=reverse))
@@ -276,7 +276,7 @@ def cumprod_jvp(b: NodeBuilder, p: Propagation) -> int:
 
 
 def cumprod_vjp_quotient(b: NodeBuilder, p: Propagation) -> int:
-    """What reaches a number over the number itself."""
+    """The cotangent times the results, summed, over the number itself."""
     axis, reverse = p.settings
     reached = b.apply("mul", p.given, p.out)
     whole = b.apply("cumsum", reached, settings=(axis, not reverse))
@@ -284,13 +284,13 @@ def cumprod_vjp_quotient(b: NodeBuilder, p: Propagation) -> int:
 
 
 def join_axis(b: NodeBuilder, first: int, rest: int, axis: int, *, reverse: bool) -> int:
-    """What comes first along an axis, and the rest; the other way round if ``reverse``."""
+    """Join a first part and the rest along an axis; the other way round if ``reverse``."""
     pair = (rest, first) if reverse else (first, rest)
     return b.apply("concat", *pair, settings=(axis,))
 
 
 def shift_axis(b: NodeBuilder, x: int, axis: int, *, reverse: bool) -> int:
-    """The numbers one place later along an axis, a 1 before them all; one place earlier if ``reverse``."""
+    """Shift numbers one place later along an axis and put 1 first; one place earlier if ``reverse``."""
     shape = b.shape(x)
     one = b.apply("broadcast", b.constant(1.0), settings=(keepdims_shape(shape, axis),))
     length = shape[axis]
@@ -301,9 +301,9 @@ def shift_axis(b: NodeBuilder, x: int, axis: int, *, reverse: bool) -> int:
 
 
 def linear_recurrence(b: NodeBuilder, x: int, y: int, axis: int, *, reverse: bool) -> int:
-    """out[i] = x[i]*out[i - 1] + y[i] along an axis, out[0] being y[0]; from its end if ``reverse``.
+    """Build out[i] = x[i]*out[i - 1] + y[i] along an axis, out[0] being y[0]; from its end if ``reverse``.
 
-    Steps are made one of two, then of four: W. D. Hillis and G. L. Steele, Data parallel algorithms (1986).
+    Two steps become one, then four: W. D. Hillis and G. L. Steele, Data parallel algorithms (1986).
     """
     length, step = b.shape(y)[axis], 1
     while step < length:
@@ -325,7 +325,7 @@ def linear_recurrence(b: NodeBuilder, x: int, y: int, axis: int, *, reverse: boo
 
 
 def norm_formula(b: TensorBuilder, operands: Sequence[int], settings: Settings) -> int:
-    """The root of the sum of squares, scaled by a power of 2 so that no square overflows."""
+    """Build the root of the sum of squares, scaled by a power of 2 so that no square overflows."""
     (x,) = operands
     along = normalize_axes(settings[0], b.shape(x)), True
     scale = b.apply("reduce_max", b.apply("abs", x), settings=along)
@@ -342,7 +342,7 @@ def norm_formula(b: TensorBuilder, operands: Sequence[int], settings: Settings) 
 
 
 def norm_definition(b: NumberBuilder, operands: Sequence[int], settings: Settings) -> int:
-    """The length in two dimensions again and again; of one number, its size."""
+    """Fold hypot over the numbers; for one number take its absolute value."""
     (x,) = operands
     sizes = b.apply("abs", x) if count_reduced_elements(b.shape(x), settings[0]) == 1 else x
     return b.fold("hypot", sizes, settings)
@@ -351,7 +351,7 @@ def norm_definition(b: NumberBuilder, operands: Sequence[int], settings: Setting
 def norm_bound(
     np: Any, operands: Sequence[Any], errors: Sequence[Any], out: Any, settings: Settings
 ) -> Any:
-    """The norm of the errors, by the triangle inequality, and a rounding for each number."""
+    """Bound the norm by the norm of the errors (triangle inequality) and a rounding for each number."""
     (x,), (off,), (axes, keepdims) = operands, errors, settings
     along = {"axis": normalize_axes(axes, np.shape(x)), "keepdims": bool(keepdims)}
     count, most = (
@@ -371,7 +371,7 @@ def norm_slope(b: NodeBuilder, p: Propagation) -> int:
 
 
 def unit_vector(b: NodeBuilder, p: Propagation) -> int:
-    """x/norm(x)."""
+    """Build x/norm(x)."""
     return b.apply("div", p.operand, spread_back(b, p, p.out))
 
 
@@ -384,7 +384,7 @@ def softmax_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
 
 
 def softmax_formula(b: TensorBuilder, operands: Sequence[int], settings: Settings) -> int:
-    """exp(x)/sum(exp(x)), the greatest x taken off first; it is 0 beyond itself where infinite, too."""
+    """Build exp(x)/sum(exp(x)), with the greatest x subtracted first, also where that is infinite."""
     (x,) = operands
     along = normalize_axes(settings[0], b.shape(x)), True
     top = b.apply("reduce_max", x, settings=along)
@@ -400,13 +400,13 @@ def softmax_definition(b: NumberBuilder, operands: Sequence[int], settings: Sett
 
 
 class LogSumExpParts(NamedTuple):
-    """What log-sum-exp is made of along some axes, and what rounding may have done to it.
+    """The parts of log-sum-exp along some axes, and their rounding errors.
 
-    ``top``      the greatest number, and ``is_top`` where it stands; 0 if it is not finite
-    ``total``    the sum of exp(x - top), and ``more``, by how much that is above 1
-    ``weights``  how much of it each number makes
-    ``carried``  by number: its weight times what it is off by, or more where that is much
-    ``own``      what log1p(more) may have rounded away
+    ``top``      the greatest number, 0 if it is not finite; ``is_top`` tells where it is
+    ``total``    the sum of exp(x - top); ``more`` is that less 1
+    ``weights``  the share of each number in it
+    ``carried``  by number, its weight times its error, or more where the error is large
+    ``own``      the rounding error of log1p(more)
     """
 
     top: Any
@@ -419,7 +419,7 @@ class LogSumExpParts(NamedTuple):
 
 
 def logsumexp_parts(np: Any, x: Any, off: Any, axes: Any) -> LogSumExpParts:
-    """The parts of log-sum-exp: a weight changes by a factor of exp(2*d) where numbers are off by d."""
+    """Compute the parts of log-sum-exp; errors of d change a weight by a factor of exp(2*d)."""
     along = {"axis": normalize_axes(axes, np.shape(x)), "keepdims": True}
     top = np.max(x, **along)
     top = np.where(abs(top) < math.inf, top, 0.0)
@@ -436,14 +436,14 @@ def logsumexp_parts(np: Any, x: Any, off: Any, axes: Any) -> LogSumExpParts:
 
 
 def logsumexp_error(np: Any, found: LogSumExpParts, off: Any, along: Mapping[str, Any]) -> Any:
-    """What log-sum-exp is off by because the numbers are: never by more than one of them."""
+    """Bound the error that log-sum-exp takes from its numbers: never more than the greatest of theirs."""
     return np.minimum(np.sum(found.carried, **along), np.max(off, **along))
 
 
 def softmax_bound(
     np: Any, operands: Sequence[Any], errors: Sequence[Any], out: Any, settings: Settings
 ) -> Any:
-    """Relative errors: those of exp(x), and of the sum."""
+    """Bound softmax by relative errors: those of exp(x), and of the sum."""
     (x,), (off,) = operands, errors
     along = {"axis": normalize_axes(settings[0], np.shape(x)), "keepdims": True}
     found = logsumexp_parts(np, x, off, settings[0])
@@ -465,16 +465,16 @@ def apply_softmax_jacobian(b: NodeBuilder, p: Propagation) -> int:
 
 
 def logsumexp_formula(b: TensorBuilder, operands: Sequence[int], settings: Settings) -> int:
-    """log(sum(exp(x))), the greatest x taken off first."""
+    """Build log(sum(exp(x))), with the greatest x subtracted first."""
     (x,) = operands
     whole = b.apply("add", *maximum_and_excess(b, x, settings))
     return b.apply("reshape", whole, settings=(reduce_shape(b.shape(x), *settings),))
 
 
 def maximum_and_excess(b: TensorBuilder, x: int, settings: Settings) -> tuple[int, int]:
-    """The greatest number along some axes, and by how much log(sum(exp(x))) is greater.
+    """Build the greatest number along some axes, and the excess of log(sum(exp(x))) over it.
 
-    The greatest itself is left out of the sum, so that an excess keeps its digits however small it is.
+    The sum leaves the greatest number out, so that a small excess keeps its digits.
     """
     along, zero = (normalize_axes(settings[0], b.shape(x)), True), b.constant(0.0)
     top = b.apply("reduce_max", x, settings=along)
@@ -491,7 +491,7 @@ def maximum_and_excess(b: TensorBuilder, x: int, settings: Settings) -> tuple[in
 def logsumexp_bound(
     np: Any, operands: Sequence[Any], errors: Sequence[Any], out: Any, settings: Settings
 ) -> Any:
-    """The numbers' errors, weighted by softmax(x), and what the sum and its logarithm round away."""
+    """Bound log-sum-exp: the errors weighted by softmax(x), and the rounding of sum and logarithm."""
     (x,), (off,) = operands, errors
     along = {"axis": normalize_axes(settings[0], np.shape(x)), "keepdims": True}
     found = logsumexp_parts(np, x, off, settings[0])
@@ -510,7 +510,7 @@ def onehot_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
 
 
 def onehot_formula(b: TensorBuilder, operands: Sequence[int], settings: Settings) -> int:
-    """1 in the place of each label, 0 elsewhere; nan for what is not a label."""
+    """Build 1 at the place of each label, 0 elsewhere; nan for an invalid label."""
     (y,), (classes,) = operands, settings
     labels = b.apply("reshape", y, settings=((*b.shape(y), 1),))
     known = b.apply("eq", labels, b.apply("floor", labels))
@@ -523,7 +523,7 @@ def onehot_formula(b: TensorBuilder, operands: Sequence[int], settings: Settings
 def onehot_bound(
     np: Any, operands: Sequence[Any], errors: Sequence[Any], out: Any, settings: Settings
 ) -> Any:
-    """A label that is off may be another one."""
+    """Bound by 1 where the label has an error, for it may be another label."""
     return np.where(errors[0][..., None] == 0, 0.0 * out, 1.0)
 
 
@@ -532,7 +532,7 @@ def pass_nothing(b: NodeBuilder, p: Propagation) -> None:
 
 
 def has_label_targets(logits: Shape, targets: Shape) -> bool:
-    """Whether targets are a label for each row of logits, and no probabilities."""
+    """Whether targets are a label for each row of logits, not probabilities."""
     return len(targets) < len(logits)
 
 
@@ -551,13 +551,13 @@ def cross_entropy_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
 
 
 def cross_entropy_labels(shapes: Sequence[Shape], settings: Settings) -> tuple[int, int] | None:
-    """The targets, where they are labels."""
+    """Return the targets' position and the number of classes, if they are labels."""
     x, y = shapes
     return (1, x[-1]) if has_label_targets(x, y) else None
 
 
 def cross_entropy_formula(b: TensorBuilder, operands: Sequence[int], settings: Settings) -> int:
-    """The mean over all rows of log(sum(exp(x))) - x at the label, or weighted by probabilities."""
+    """Build the mean over all rows of log(sum(exp(x))) - x at the label, or weighted by probabilities."""
     x, y = operands
     shape, zero = b.shape(x), b.constant(0.0)
     if has_label_targets(shape, b.shape(y)):
@@ -572,9 +572,9 @@ def cross_entropy_formula(b: TensorBuilder, operands: Sequence[int], settings: S
 def cross_entropy_bound(
     np: Any, operands: Sequence[Any], errors: Sequence[Any], out: Any, settings: Settings
 ) -> Any:
-    """The errors of each gap log(sum(exp(x))) - x, weighted as the gaps are, and the rounding of the sum.
+    """Bound the mean by the errors of the gaps log(sum(exp(x))) - x, weighted, and the sum's rounding.
 
-    A gap does not change with the score that stands for nearly all of the sum, which is then the same.
+    A score that makes nearly all of the sum hardly changes its gap, for the sum changes with it.
     """
     (x, y), (off, y_off) = operands, errors
     classes = np.shape(x)[-1]
@@ -595,7 +595,7 @@ def cross_entropy_bound(
 
 
 def cross_entropy_definition(b: NumberBuilder, operands: Sequence[int], settings: Settings) -> int:
-    """The gaps at the labels, or weighted by probabilities, added up and divided by the number of rows."""
+    """Build the sum of the gaps at the labels, or weighted by probabilities, over the number of rows."""
     x, y = operands
     shape = b.shape(x)
     gaps = b.apply("sub", b.fold("logsumexp", x, (-1, True)), x)
@@ -612,7 +612,7 @@ def cross_entropy_slope(b: NodeBuilder, p: Propagation) -> int | None:
     """Bishop (2006), equation 4.109, times the cotangent."""
     x, y = p.operands
     shape = b.shape(x)
-    # That of a mean: softmax(x) less the targets, over the number of rows.
+    # The slope of a mean: softmax(x) less the targets, over the number of rows.
     rows = b.constant(float(shape_size(shape) // shape[-1]))
     labels = has_label_targets(shape, b.shape(y))
     if p.position == 1:

@@ -1,10 +1,10 @@
-"""What a row of a structural operation holds: one that sees its operands' shapes.
+"""The fields of a row of a structural operation: one that sees its operands' shapes.
 
 Sums, products of matrices, reshapes and slices move numbers about or add them up.  They are linear in each
 operand, or nearly, so a row states how a cotangent goes back (``vjp``) and never a Jacobian.  It states
 so by building nodes: the same few lines make the derived graph, a step of a sweep and the text in a trace.
 
-Beside it stands what rows say of shapes: how they broadcast, and what an axis means in one.
+Beside it stand rules for shapes: how they broadcast, and what an axis means.
 """
 
 # Without ``from __future__ import annotations``: typing would compile each field's text at every start.
@@ -24,13 +24,13 @@ __all__ = [
 ]  # fmt: skip
 
 MOST_AXES = 32
-"""The most axes of a tensor that an operation makes: array libraries have such limits too."""
+"""The most axes that a tensor may have; array libraries have such limits too."""
 
 
 UNIT = 2.0**-53
-"""Half an ulp, as a part of the least number that has it."""
+"""Half an ulp, relative to the least number with that ulp."""
 TINY = 2.0**-1074
-"""What a result below the normal numbers may be off by."""
+"""The error bound of a subnormal result."""
 
 
 class ShapeMismatch(Exception):
@@ -65,37 +65,37 @@ class Parameter(NamedTuple):
 
 
 class NodeBuilder(Protocol):
-    """What builds nodes: operations of rows on nodes, constants, and the shape of any node."""
+    """A builder of nodes: operations on nodes, constants, and the shape of any node."""
 
     def apply(self, kind: str, *operands: int, settings: Settings | None = None) -> int:
-        """The node of an operation; operands of different shapes are broadcast."""
+        """Return the node of an operation; operands of different shapes are broadcast."""
 
     def constant(self, value: float) -> int:
-        """The node of a number."""
+        """Return the node of a number."""
 
     def shape(self, node: int) -> Shape:
         """A node's shape."""
 
 
 class TensorBuilder(NodeBuilder, Protocol):
-    """What a row's formula is built with, be it nodes or the arrays themselves."""
+    """A builder for a row's formula, of nodes or of the arrays themselves."""
 
     def literal(self, literal: Literal) -> int:
-        """A tensor that is written out."""
+        """Return the node of a literal tensor."""
 
 
 class NumberBuilder(NodeBuilder, Protocol):
-    """What builds nodes number by number, and so can take an operation over the numbers along some axes."""
+    """A builder of nodes number by number, which can fold an operation over numbers along axes."""
 
     def fold(self, kind: str, x: int, settings: Settings) -> int:
-        """An elementwise row over the numbers along some axes; the settings say which, and if they stay."""
+        """Fold an elementwise row over the numbers along axes; the settings say which, and if they stay."""
 
     def known(self, x: int) -> Any:
-        """The numbers of an operand, an array; None where they are not known."""
+        """Return the operand's numbers as an array; None where they are not known."""
 
 
 class Propagation(NamedTuple):
-    """What passes through a node: its operands, itself, and what is ``given`` to be passed on.
+    """What a node passes on: its operands, itself, and the cotangent or tangent ``given`` to it.
 
     Backward ``given`` is the cotangent of the node, forward the tangent of the operand at ``position``.
     """
@@ -113,7 +113,7 @@ class Propagation(NamedTuple):
 
 
 PropagationRule = Callable[[NodeBuilder, Propagation], int | None]
-"""Builds what is passed on; None where nothing is."""
+"""Builds the node passed on; None where nothing is."""
 
 
 PartialRule = Callable[[NodeBuilder, Propagation], int | None]
@@ -208,7 +208,7 @@ class Structural(NamedTuple):
 
     @property
     def word(self) -> str:
-        """What a person writes."""
+        """The word that users write."""
         return self.spelled or self.name
 
     def makes_number(self, settings: Settings) -> bool:
@@ -216,7 +216,7 @@ class Structural(NamedTuple):
         return self.to_number or (self.reduces and settings == (None, False))
 
     def given(self, settings: Settings) -> list[tuple[Parameter, Any]]:
-        """The parameters that are set otherwise than by default, each with its value."""
+        """Return the parameters that differ from their defaults, each with its value."""
         pairs = zip(self.parameters, settings, strict=True)
         return [(parameter, value) for parameter, value in pairs if value != parameter.default]
 
@@ -227,7 +227,7 @@ class Structural(NamedTuple):
 
 
 def shape_text(shape: Shape, tensor: str = "{}", number: str = "a number") -> str:
-    """A shape as people write it, ``(3, 4)`` or ``(3,)``; a number has none.
+    """Write a shape, ``(3, 4)`` or ``(3,)``, or the word for a number.
 
     ``tensor`` and ``number`` are the words for the one and for the other; ``{}`` is replaced by the shape.
     """
@@ -240,7 +240,7 @@ Axes = int | tuple[int, ...] | None
 
 
 def broadcast_shape(shapes: Sequence[Shape]) -> Shape:
-    """The shape that several broadcast to, as in NumPy: aligned at the right, a size 1 stretches."""
+    """Return the shape that several broadcast to, as in NumPy: right-aligned, a size of 1 stretches."""
     rank = max(map(len, shapes))
     found = []
     for at in range(-rank, 0):
@@ -261,7 +261,7 @@ def broadcast_shape(shapes: Sequence[Shape]) -> Shape:
 
 
 def normalize_axis(axis: int, shape: Shape) -> int:
-    """An axis counted from the front."""
+    """Return an axis counted from the front."""
     rank = len(shape)
     if not -rank <= axis < rank:
         if not rank:
@@ -275,7 +275,7 @@ def normalize_axis(axis: int, shape: Shape) -> int:
 
 
 def normalize_axes(axes: Axes, shape: Shape) -> tuple[int, ...]:
-    """Axes counted from the front, ascending; None stands for all."""
+    """Return axes counted from the front, ascending; None stands for all."""
     if axes is None:
         return tuple(range(len(shape)))
     listed = (axes,) if isinstance(axes, int) else axes
@@ -290,13 +290,13 @@ def normalize_axes(axes: Axes, shape: Shape) -> tuple[int, ...]:
 
 
 def keepdims_shape(shape: Shape, axes: Axes) -> Shape:
-    """A shape with some axes reduced to size 1."""
+    """Return a shape with some axes reduced to size 1."""
     gone = normalize_axes(axes, shape)
     return tuple([1 if at in gone else length for at, length in enumerate(shape)])
 
 
 def reduce_shape(shape: Shape, axes: Axes, keepdims: bool = False) -> Shape:
-    """A shape without some axes, or with size 1 in their places."""
+    """Return a shape without some axes, or with size 1 in their places."""
     if keepdims:
         return keepdims_shape(shape, axes)
     gone = normalize_axes(axes, shape)
@@ -304,7 +304,7 @@ def reduce_shape(shape: Shape, axes: Axes, keepdims: bool = False) -> Shape:
 
 
 def spread_back_reduction(b: NodeBuilder, reduction: int, shape: Shape, axes: Axes) -> int:
-    """What a reduction over some axes found, at every place of the shape it came from."""
+    """Spread a reduction's result back over the shape that it was reduced from."""
     gone = normalize_axes(axes, shape)
     if gone != tuple(range(len(gone))):  # else it lines up at the right as it is
         reduction = b.apply("reshape", reduction, settings=(keepdims_shape(shape, axes),))
@@ -312,7 +312,7 @@ def spread_back_reduction(b: NodeBuilder, reduction: int, shape: Shape, axes: Ax
 
 
 def repeated_axes(narrow: Shape, wide: Shape) -> tuple[int, ...]:
-    """The axes of the wide shape along which the narrow one was repeated."""
+    """Return the axes of the wide shape along which the narrow one was repeated."""
     lead = len(wide) - len(narrow)
     stretched = [
         lead + at for at, length in enumerate(narrow) if length == 1 and wide[lead + at] != 1
@@ -328,12 +328,12 @@ def sum_to_shape(b: NodeBuilder, wide: int, shape: Shape) -> int:
 
 
 def sum_of_products(b: NodeBuilder, x: int, y: int) -> int:
-    """The sum of all x*y."""
+    """Build the sum of all x*y."""
     return b.apply("sum", b.apply("mul", x, y), settings=(None, False))
 
 
 def count_reduced_elements(shape: Shape, axes: Axes) -> int:
-    """How many numbers a reduction over some axes takes together."""
+    """Count the numbers that a reduction over some axes combines into one."""
     return shape_size(tuple(shape[at] for at in normalize_axes(axes, shape)))
 
 
@@ -342,10 +342,10 @@ def passes_from_partial(
     shown: PartialRule | None = None,
     along: Callable[[NodeBuilder, int, Settings], Settings] = lambda b, operand, settings: settings,
 ) -> dict[str, Any]:
-    """What a row passes back and forward, given its result's derivative with respect to each number.
+    """Make a row's ``vjp`` and ``jvp`` from its result's derivative with respect to each number.
 
-    ``along`` are the settings of a sum over the numbers that each number of the result is made of;
-    ``shown`` is the derivative that people read, where it differs.
+    ``along`` gives the settings of a sum over the numbers that make each number of the result;
+    ``shown`` is the derivative to show, where it differs.
     """
 
     def pull(b: NodeBuilder, p: Propagation, slope: PartialRule = slope) -> int | None:

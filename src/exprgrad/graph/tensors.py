@@ -41,7 +41,7 @@ def transpose_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
 
 
 def axis_permutation(settings: Settings, shape: Shape) -> tuple[int, ...]:
-    """The axes in their new order."""
+    """Return the axes in their new order."""
     (axes,) = settings
     if axes is None:
         return tuple(range(len(shape)))[::-1]
@@ -120,7 +120,7 @@ def linspace_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
 
 
 def linspace_formula(b: TensorBuilder, operands: Sequence[int], settings: Settings) -> int:
-    """a and b, weighted by what is left of the way and what is done: both ends are met exactly."""
+    """Build a and b weighted by the way left and the way done, so that both ends are exact."""
     (start, end), (count,) = operands, settings
     steps = b.literal(Literal((count,), tuple(map(float, range(count)))))
     last = b.constant(float(max(count - 1, 1)))
@@ -130,7 +130,7 @@ def linspace_formula(b: TensorBuilder, operands: Sequence[int], settings: Settin
 
 
 def linspace_weights(b: NodeBuilder, p: Propagation) -> int:
-    """By how much each number follows an end: from 1 to 0 for the first, from 0 to 1 for the second."""
+    """Build an end's weight in each number: from 1 to 0 for the first end, from 0 to 1 for the second."""
     ends = [b.constant(float(at == p.position)) for at in (0, 1)]
     return b.apply("linspace", *ends, settings=p.settings)
 
@@ -141,7 +141,7 @@ def linspace_vjp(b: NodeBuilder, p: Propagation) -> int:
 
 
 def linspace_jvp(b: NodeBuilder, p: Propagation) -> int:
-    """The weights times the change of an end."""
+    """The weights times the tangent of an end."""
     return b.apply("mul", p.given, linspace_weights(b, p))
 
 
@@ -149,7 +149,7 @@ Place = int | tuple[int | None, int | None]
 
 
 def axis_range(place: Place, length: int, at: int) -> tuple[int, int]:
-    """Where an index or a slice begins and ends on an axis of some length."""
+    """Return where an index or a slice begins and ends on an axis of a length."""
     if isinstance(place, int):
         if not -length <= place < length:
             last = f"0 to {length - 1}" if length > 1 else "0"
@@ -169,14 +169,14 @@ def axis_range(place: Place, length: int, at: int) -> tuple[int, int]:
 
 
 def index_text(place: Place) -> str:
-    """An index or a slice as it is written."""
+    """Write an index or a slice."""
     if isinstance(place, int):
         return str(place)
     return ":".join("" if end is None else str(end) for end in place)
 
 
 def axis_ranges(shape: Shape, places: Sequence[Place]) -> list[tuple[int, int]]:
-    """Every axis's beginning and end; an axis without a place is taken whole."""
+    """Return the beginning and end on every axis; an axis without a place is taken whole."""
     if len(places) > len(shape):
         given = "1 index is" if len(places) == 1 else f"{len(places)} indices are"
         axes = "1 axis" if len(shape) == 1 else f"{len(shape)} axes"
@@ -195,12 +195,12 @@ def index_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
 
 
 def index_value(np: Any, operands: Sequence[Any], settings: Settings) -> Any:
-    """The numbers at some places."""
+    """Return the numbers at an index."""
     return operands[0][array_subscript(settings[0])]
 
 
 def array_subscript(places: Sequence[Place]) -> tuple[int | slice, ...]:
-    """What an array takes in brackets."""
+    """Return the subscript that an array takes."""
     return tuple([place if isinstance(place, int) else slice(*place) for place in places])
 
 
@@ -219,7 +219,7 @@ def place_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
 
 
 def place_value(np: Any, operands: Sequence[Any], settings: Settings) -> Any:
-    """Zeros with the operand in some places."""
+    """Return zeros with the operand at an index."""
     shape, places = settings
     found = np.zeros(shape)
     found[array_subscript(places)] = operands[0]
@@ -227,7 +227,7 @@ def place_value(np: Any, operands: Sequence[Any], settings: Settings) -> Any:
 
 
 def place_vjp(b: NodeBuilder, p: Propagation) -> int:
-    """Take out what was put in place: Griewank and Walther (2008), section 3.2."""
+    """Take the part out again: Griewank and Walther (2008), section 3.2."""
     return b.apply("index", p.given, settings=(p.settings[1],))
 
 
@@ -235,7 +235,7 @@ def place_vjp(b: NodeBuilder, p: Propagation) -> int:
 
 
 def resolve_join_axis(shapes: Sequence[Shape], axis: int) -> int:
-    """The axis along which tensors are joined, once their other sizes are known to match."""
+    """Return the axis along which tensors are joined; raise unless their other sizes match."""
     numbers = tuple([position for position, shape in enumerate(shapes) if not shape])
     if numbers:
         alone = len(numbers) < len(shapes) or len(shapes) == 1
@@ -258,7 +258,7 @@ def resolve_join_axis(shapes: Sequence[Shape], axis: int) -> int:
 
 
 def suggest_join_axis(one: Shape, other: Shape) -> str | None:
-    """The axis along which two tensors can be joined, as a hint."""
+    """Suggest the axis along which two tensors can be joined."""
     apart = [at for at, (a, b) in enumerate(zip(one, other, strict=True)) if a != b]
     return f"they can be joined along axis={apart[0]}" if len(apart) == 1 else None
 
@@ -270,7 +270,7 @@ def concat_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
 
 
 def concat_vjp(b: NodeBuilder, p: Propagation) -> int:
-    """Each operand gets the part that it became: Griewank and Walther (2008), section 3.2."""
+    """Each operand gets its own part of the cotangent: Griewank and Walther (2008), section 3.2."""
     at = normalize_axis(p.settings[0], b.shape(p.given))
     start = sum(b.shape(operand)[at] for operand in p.operands[: p.position])
     whole: list[Place] = [(None, None)] * at
@@ -287,7 +287,7 @@ def stack_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
 
 
 def stack_vjp(b: NodeBuilder, p: Propagation) -> int:
-    """Each operand gets the slice that it became: Griewank and Walther (2008), section 3.2."""
+    """Each operand gets its own slice of the cotangent: Griewank and Walther (2008), section 3.2."""
     at = normalize_axis(p.settings[0], b.shape(p.given))
     whole: list[Place] = [(None, None)] * at
     return b.apply("index", p.given, settings=((*whole, p.position),))
@@ -396,7 +396,7 @@ MOVES = (
 
 
 def check_is_computable(row: Structural) -> None:
-    """Raise ``ValueError`` for a row of which nothing says how it is computed."""
+    """Raise ``ValueError`` for a row with neither a value nor a fallback."""
     if row.value is None and row.fallback is None:
         raise ValueError(f"the row '{row.name}' needs a value or a formula")
 
@@ -405,7 +405,7 @@ STRUCTURAL: dict[str, Structural] = {
     row.name: row for row in (*LINEAR_ALGEBRA, *REDUCTIONS, *MOVES)
 }
 WORDS: dict[str, Structural] = {row.word: row for row in STRUCTURAL.values() if row.name != "index"}
-"""The rows by what a person writes before the operands."""
+"""The rows by the word that users write before the operands."""
 
 for row in STRUCTURAL.values():
     check_is_computable(row)
