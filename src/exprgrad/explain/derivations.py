@@ -1,8 +1,8 @@
 """How a derivative comes about, rule by rule, as a textbook would show it: from the inside out.
 
-Every part that needs a rule of its own is a step: first what is inside, then what contains it, equal parts
-once.  What the formula itself names is called by its name, and so is what is too long to be written out:
-such parts are named u1, u2, ….  So a step is short however long the formula.
+Every part that needs a rule of its own is a step: inner parts before those around them, equal parts
+once.  Parts that the formula names keep their names; parts too long to be written out
+are named u1, u2, ….  So a step is short however long the formula.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ from exprgrad.source import Span
 __all__ = ["DerivationStep", "derivation_steps"]
 
 SIMPLIFIED = 2000
-"""In a formula of more nodes each step stays as its rule gives it, and only the whole is simplified."""
+"""The most nodes for which each step is simplified; beyond, only the whole derivative is."""
 SHORT_DERIVATIVE = 15
-"""The longest derivative of what has a name that is written out, in characters."""
+"""The longest derivative of a named part that is written out, in characters."""
 MOST_LETTERS = 3
 """The most operands that get letters, and the most constants that are mentioned."""
 QUOTIENT = "(v*du - u*dv)/v^2"
@@ -58,9 +58,9 @@ QUOTIENT = "(v*du - u*dv)/v^2"
 
 
 class StepPart(NamedTuple):
-    """What a letter or a name stands for.
+    """The meaning of a letter or a name.
 
-    ``derivative`` is given where no step derives the part, because it is seen at a glance.
+    ``derivative`` is given where no step derives the part, because it is obvious.
     """
 
     name: str
@@ -72,12 +72,12 @@ class DerivationStep(NamedTuple):
     """One application of a rule.
 
     ``rule``      its name
-    ``of``        what is derived
-    ``name``      what that is called from here on, if it has a name
+    ``of``        the part differentiated
+    ``name``      its name from here on, if it has one
     ``left``      the derivative as an equation's left side: ``d/dx (x^2 + 1)``, ``dd1/dx``
-    ``formulas``  what it equals, first in the law's letters, then with the parts put in, then simplified
-    ``parts``     the letters, and the names that are met for the first time
-    ``notes``     what is worth saying
+    ``formulas``  its right sides: in the law's letters, then with the parts put in, then simplified
+    ``parts``     the letters, and the names that are new here
+    ``notes``     remarks
     ``node``, ``span``  where it is in the user's graph and text
 
     Formulas are in the language, where ``du/dx`` is what the step says that it is.
@@ -95,7 +95,7 @@ class DerivationStep(NamedTuple):
 
 
 class RuleStatement(NamedTuple):
-    """What a rule says of a node: in letters, unless that says no more, and with the parts put in."""
+    """A rule applied to a node: in letters, unless that says no more, and with the parts put in."""
 
     rule: str
     letters: int | None
@@ -105,7 +105,7 @@ class RuleStatement(NamedTuple):
 
 
 def derivation_steps(graph: Graph, wrt: str) -> list[DerivationStep]:
-    """The steps from a formula to its derivative with respect to ``wrt``: the last step's last formula.
+    """List the steps from a formula to its derivative for ``wrt``, the last step's last formula.
 
     Raises ``RequestError`` for a formula of tensors: there a part's derivative is not a formula.
     """
@@ -131,14 +131,14 @@ class Derivation:
     """A derivation under way; its nodes are those of the ``sheet``.
 
     ``typed``      the user's graph
-    ``answer``     the whole derivative, as ``diff`` has it
+    ``answer``     the whole derivative, as ``diff`` gives it
     ``x``          the node of the input ``wrt``; None if the output does not depend on it
-    ``found``      by node: its derivative
-    ``open``       the nodes whose derivatives are written with the derivatives of names
-    ``glances``    the nodes that are derived at a glance, without a step
-    ``nodes``      by name: the active node that it stands for
-    ``explained``  the names that need no explaining: a person's, and those that a step has explained
-    ``laws``       by an operation's text and names in it: its derivatives with respect to these
+    ``found``      the derivatives, by node
+    ``open``       the nodes whose derivatives refer to the derivatives of names
+    ``glances``    the nodes with an obvious derivative, which get no step
+    ``nodes``      the active nodes, by name
+    ``explained``  the names that need no explanation: the user's, and those that a step has explained
+    ``laws``       an operation's derivatives, by its text and the names
     """
 
     def __init__(self, graph: Graph, wrt: str, answer: Graph) -> None:
@@ -157,7 +157,7 @@ class Derivation:
     # Steps.
 
     def steps_for(self, node: int) -> Iterator[DerivationStep]:
-        """The step for a node, if it needs one."""
+        """Yield the step for a node, if it needs one."""
         sheet = self.sheet
         if not sheet.active[node] or node == self.x:
             if node == sheet.graph.output:
@@ -176,7 +176,7 @@ class Derivation:
             yield self.made(node, law, self.found[node])
 
     def made(self, node: int, law: RuleStatement, final: int) -> DerivationStep:
-        """A step, from its law to its last formula; no formula is repeated."""
+        """Make a step, from its law to its last formula; no formula is repeated."""
         sheet = self.sheet
         text = sheet.texts[node]
         name = sheet.names.get(node, "") if sheet.graph.operands[node] else ""
@@ -197,7 +197,7 @@ class Derivation:
         )
 
     def without_rule(self, node: int) -> DerivationStep:
-        """The only step of a formula that is the input itself, or that no derivative passes through."""
+        """Make the only step of a formula that is the input itself, or that passes no derivative."""
         sheet, kind = self.sheet, self.sheet.graph.kinds[node]
         only = (
             f"only conditions and steps depend on {self.wrt}, and they are flat between their jumps"
@@ -215,7 +215,7 @@ class Derivation:
     def derive(self, node: int, whole: int) -> None:
         """Keep a node's derivative, simplified if it can be; a long one gives the node a name.
 
-        ``whole`` is what a rule made of it.
+        ``whole`` is the derivative by its rule.
         """
         sheet, label, names = self.sheet, self.sheet.label, self.sheet.names
         for part in sheet.inner(node):
@@ -240,7 +240,7 @@ class Derivation:
     # What is known of nodes.
 
     def derivative(self, node: int) -> int:
-        """A node's derivative where it is used: by name if it is long."""
+        """Return a node's derivative for use in another: by name if it is long."""
         if node == self.x:
             return self.sheet.constant(1.0)
         if node in self.sheet.names and self.is_opaque(node):
@@ -256,7 +256,7 @@ class Derivation:
         return any(name not in self.typed.inputs for name in self.sheet.part(node).inputs)
 
     def constancies(self, nodes: Iterable[int]) -> list[str]:
-        """Why the derivatives of some inactive nodes are 0."""
+        """Say why the derivatives of some inactive nodes are 0."""
         from exprgrad.explain.places import join_words
 
         number = "is a constant", "are constants"
@@ -272,7 +272,7 @@ class Derivation:
         ]
 
     def explanations(self, node: int) -> list[StepPart]:
-        """The made names in a node's text that no step has explained, with their texts, operands first."""
+        """List the made-up names in a node's text that no step has explained, operands first."""
         sheet = self.sheet
         fresh: list[int] = []
         todo = [node]
@@ -288,7 +288,7 @@ class Derivation:
     # Rules applied to one node.
 
     def linear(self, root: int) -> RuleStatement:
-        """A sum of multiples: each term's derivative, with its constant factor."""
+        """Differentiate a sum of multiples term by term, keeping constant factors."""
         sheet, operands = self.sheet, self.sheet.graph.operands
         inside, leaves = sheet.group(root)
         found = {leaf: self.derivative(leaf) for leaf in leaves if sheet.active[leaf]}
@@ -309,9 +309,9 @@ class Derivation:
         return RuleStatement(rule, None, found[root], [], notes)
 
     def linear_part(self, node: int, inner: list[int | None]) -> int:
-        """The derivative of one operation of a sum of multiples; a constant operand has none.
+        """Differentiate one operation of a sum of multiples; a constant operand has no derivative.
 
-        It is the operation again, on the derivatives.
+        The derivative is the same operation on the operands' derivatives.
         """
         sheet, kind, row = self.sheet, self.sheet.graph.kinds[node], self.sheet.row(node)
         found = [term for term in inner if term is not None]
@@ -332,7 +332,7 @@ class Derivation:
         return sheet.apply(kind, *factors)
 
     def nonlinear(self, node: int) -> RuleStatement:
-        """Any other rule: the sum over the active operands of local times inner derivative."""
+        """Apply any other rule: the sum over the active operands of local times inner derivative."""
         sheet = self.sheet
         kind, leaves, varying = (
             sheet.graph.kinds[node],
@@ -389,9 +389,9 @@ class Derivation:
         values: Mapping[int, int],
         derivatives: Mapping[int, int],
     ) -> int:
-        """A law with something for each of its letters, the ``symbols``, and for their derivatives.
+        """Fill a law: put nodes in for its letters, the ``symbols``, and for their derivatives.
 
-        All three are by position among the ``leaves``, the active ones.
+        All three are indexed by position among the ``leaves``, the active operands.
         """
         sheet, kind = self.sheet, self.sheet.graph.kinds[node]
         if is_branching(kind):
@@ -425,7 +425,7 @@ class Derivation:
         return sheet.total(zip(locals_, derivatives.values(), strict=True))
 
     def partials(self, model: int, names: Sequence[str]) -> list[Graph]:
-        """The derivatives of an operation with respect to some of its names, as people read them."""
+        """Return the derivatives of an operation with respect to some of its names, as they are shown."""
         key = (self.sheet.texts[model], *names)
         if key not in self.laws:
             typed = self.sheet.part(model)
@@ -433,14 +433,14 @@ class Derivation:
         return self.laws[key]
 
     def said(self, model: int, names: Sequence[str]) -> str:
-        """The law of an operation on letters, in words."""
+        """Say the law of an operation on letters, in words."""
         laws = [program_text(law) for law in self.partials(model, names)]
         each = [f"by {name} {law}" for name, law in zip(names, laws, strict=True)]
         which = " and ".join(each) if each[1:] else laws[0]
         return f"the derivative of {self.sheet.texts[model]} is {which}"
 
     def simplified(self, node: int, whole: int) -> int | None:
-        """A node's derivative as ``diff`` would print it, with the names; None where that says less."""
+        """Simplify a node's derivative as ``diff`` would, with the names; None where that says less."""
         sheet = self.sheet
         typed = sheet.part(node)
         is_wide = sheet.is_wide(node)
@@ -472,7 +472,7 @@ class Derivation:
 
 
 def simplify_outputs(made: Program, typed: Graph) -> list[Graph]:
-    """A program's outputs, simplified; ``typed`` is what a person wrote."""
+    """Simplify a program's outputs; ``typed`` is the user's formula."""
     return [graph for graph, _ in output_formulas(made, typed)]
 
 
@@ -480,7 +480,7 @@ def simplify_outputs(made: Program, typed: Graph) -> list[Graph]:
 
 
 def rule_name(kind: str, varying: Sequence[int], *, direct: bool) -> str:
-    """What the rule of an operation is called, by the operands that vary; ``direct``: x alone does."""
+    """Name the rule of an operation by the operands that vary; ``direct`` means x alone."""
     row = BY_NAME[kind]
     if row.powers:
         quotient = "quotient rule" if len(varying) == 2 else "reciprocal rule"
@@ -520,7 +520,7 @@ RULE_WORDS = {
 
 
 def rule_notes(rule: str, kind: str = "") -> list[str]:
-    """What a rule does; and of an operation, what it is and where it has kinks or jumps."""
+    """List notes on a rule: what it does, and an operation's meaning, kinks and jumps."""
     notes = [RULE_WORDS[rule]] if rule in RULE_WORDS else []
     if not kind or BY_NAME[kind].branches or BY_NAME[kind].equation is not None:
         return notes
@@ -553,18 +553,18 @@ NOWHERE = (0, 0)
 
 
 class Worksheet:
-    """A formula that is to be differentiated with respect to one of its inputs.
+    """A formula to differentiate with respect to one of its inputs.
 
-    ``graph``    what the output needs, equal nodes being one; after that, what the steps write
-    ``size``     how many nodes the formula itself has
-    ``origin``   by node of the formula: the node of the user's graph that it was first
-    ``texts``    by node: its text, once it has been read or written
-    ``names``    by node: what it is called; ``pi = …`` is written out, for texts mean the number by it
-    ``variables``  the nodes of inputs, of letters, and of what has a name that is not the user's
-    ``active``   by node: whether a derivative passes through it, from the input to the output
-    ``depends``  by node: whether it depends on the input at all
-    ``link``     by node: whether it is but a link in its only user's sum or product
-    ``enclosed`` the nodes whose text begins with a parenthesis in front of a minus
+    ``graph``    the nodes that the output needs, equal ones merged; then the nodes that the steps write
+    ``size``     the number of the formula's own nodes
+    ``origin``   the node of the user's graph that each formula node comes from
+    ``texts``    the text of each node read or written so far
+    ``names``    the names of nodes; ``pi = …`` is written out, since in texts ``pi`` is the number
+    ``variables``  the nodes of inputs, letters and made-up names
+    ``active``   whether a derivative passes through a node, from the input to the output
+    ``depends``  whether a node depends on the input at all
+    ``link``     whether a node is only a link in its user's sum or product
+    ``enclosed`` the nodes whose text begins with a parenthesis and a minus
     """
 
     def __init__(self, graph: Graph, wrt: str) -> None:
@@ -591,11 +591,11 @@ class Worksheet:
         return name not in self.taken and f"d{name}" not in self.taken
 
     def tangent(self, name: str) -> str:
-        """The derivative of what has a name."""
+        """Write the derivative of a named part."""
         return f"d{name}/d{self.wrt}"
 
     def read(self) -> Iterator[int]:
-        """Every node in turn, operands first; its text is known when it comes, and it may be named."""
+        """Yield every node, operands first; its text is then known, and it may be named."""
         for node in range(self.size):
             operands = self.graph.operands[node]
             self.texts[node] = self.text_on(
@@ -612,11 +612,11 @@ class Worksheet:
             self.variables[name] = node
 
     def label(self, node: int) -> str:
-        """What a node is called where it is used."""
+        """Return a node's name or text for use in another."""
         return self.names.get(node, self.texts[node])
 
     def text_on(self, node: int, guarded: Iterable[int]) -> str:
-        """A node's text; what begins with a minus is in parentheses at the positions ``guarded``."""
+        """Write a node's text; operands at ``guarded`` positions get parentheses around a minus."""
         graph = self.graph
         operands = graph.operands[node]
         if not operands:
@@ -633,37 +633,37 @@ class Worksheet:
     def append(
         self, kind: str, operands: tuple[int, ...], payload: Payload, guarded: Iterable[int]
     ) -> int:
-        """A new node."""
+        """Append a node."""
         node = self.graph.append(kind, operands, payload, NOWHERE, (NOWHERE,) * len(operands))
         self.texts.append("")
         self.texts[node] = self.text_on(node, guarded)
         return node
 
     def variable(self, name: str) -> int:
-        """Nodes with a name, a letter, or a derivative of their own."""
+        """Return the node of a name, a letter or a derivative; make it if it is new."""
         if name not in self.variables:
             node = self.variables[name] = self.append(INPUT, (), name, ())
             self.names[node] = name
         return self.variables[name]
 
     def constant(self, value: float) -> int:
-        """A number."""
+        """Append a number."""
         return self.append(CONST, (), value, ())
 
     def apply(self, kind: str, *operands: int) -> int:
-        """An operation; nothing is worked out, for people read it."""
+        """Append an operation; nothing is computed, for it is meant to be read."""
         return self.append(kind, operands, None, operands_behind_symbol(kind, operands))
 
     def product(self, kind: str, *factors: int) -> int:
-        """A product or quotient of which each factor that begins with a minus is in parentheses."""
+        """Append a product or quotient; factors that begin with a minus get parentheses."""
         return self.append(kind, factors, None, range(len(factors)))
 
     def chained(self, kind: str, operands: Iterable[int]) -> int:
-        """An operation of two operands on several, from the left."""
+        """Apply an operation of two operands to several, from the left."""
         return reduce(partial(self.apply, kind), operands)
 
     def filled(self, law: Graph, values: Mapping[str, int]) -> int:
-        """A formula with nodes for some of its names."""
+        """Append a formula, with nodes in place of some of its names."""
         slots = set(values.values())
 
         def rule(node: int, images: Sequence[int]) -> int:
@@ -681,7 +681,7 @@ class Worksheet:
         return copy_nodes(self.graph, law, rule)[law.output]
 
     def total(self, terms: Iterable[tuple[int | None, int]]) -> int:
-        """The sum of products, each of a local derivative (None is 1) and the derivative beside it."""
+        """Append the sum of products, each of a local derivative (None is 1) and an inner derivative."""
         found: int | None = None
         for local, inner in terms:
             term = inner if local is None else self.scaled(local, inner)
@@ -694,7 +694,7 @@ class Worksheet:
         return self.constant(0.0) if found is None else found
 
     def scaled(self, local: int, inner: int) -> int:
-        """A local derivative times an inner one; 1 and -1 are not written."""
+        """Append a local derivative times an inner one; factors of 1 and -1 are not written."""
         if self.value(local) == 1:
             return inner
         if self.value(local) == -1:
@@ -703,7 +703,7 @@ class Worksheet:
         return self.product("mul", local, inner) if is_part else self.apply("mul", local, inner)
 
     def value(self, node: int) -> float | None:
-        """The number that a node is, its signs included; None for what is not written as one."""
+        """Return the number that a node is, signs included; None if it is not a number."""
         sign = 1.0
         while self.is_negation(node):
             sign, node = -sign, self.graph.operands[node][0]
@@ -713,13 +713,13 @@ class Worksheet:
         return sign * payload
 
     def has_minus(self, node: int) -> bool:
-        """Whether a node's text, where it is used, is a product that begins with a minus."""
+        """Whether a node is used as a product that begins with a minus."""
         while self.row(node).powers and node not in self.names and node not in self.enclosed:
             node = self.graph.operands[node][0]
         return node not in self.names and (self.is_negation(node) or (self.value(node) or 0.0) < 0)
 
     def without_minus(self, node: int) -> int:
-        """A product that begins with a minus, without it."""
+        """Remove the minus that a product begins with."""
         kinds, operands = self.graph.kinds, self.graph.operands
         factors: list[tuple[str, int]] = []
         while self.row(node).powers:
@@ -735,11 +735,11 @@ class Worksheet:
         return found
 
     def part(self, root: int) -> Graph:
-        """A node written out as a formula of its own, in which what has a name is an input."""
+        """Return a node written out as a formula, in which named parts are inputs."""
         return self.formula(root, own=root)
 
     def formula(self, root: int, *, own: int | None = None) -> Graph:
-        """What a node reads where it is used, as a formula; only the name of ``own`` is written out."""
+        """Return a node as a formula for use in another; of named parts only ``own`` is written out."""
         graph, found = self.graph, Graph()
         done: list[int] = []
         todo = [(root, False)]
@@ -762,11 +762,11 @@ class Worksheet:
     # Sums and products.
 
     def row(self, node: int) -> Op:
-        """A node's row of the op table; of a leaf, an empty one."""
+        """Return a node's row of the op table; an empty one for a leaf."""
         return BY_NAME.get(self.graph.kinds[node], LEAF)
 
     def links(self) -> bytearray:
-        """A flag for each node that is read as part of its user."""
+        """Flag the nodes that are read as part of their users."""
         graph, found = self.graph, bytearray(len(self.graph))
         uses = Counter(chain.from_iterable(graph.operands))
         full = bytearray(len(graph))  # products of three factors
@@ -782,7 +782,7 @@ class Worksheet:
         return found
 
     def varying(self, node: int) -> list[int]:
-        """The positions with respect to which a node is differentiated."""
+        """Return the positions of the operands that a node is differentiated with respect to."""
         edges = varying_operands(self.graph, node)
         return [place for place, operand in edges if self.active[operand]]
 
@@ -801,11 +801,11 @@ class Worksheet:
         return self.row(node).powers == (1, 1) and len(self.varying(node)) == 2
 
     def is_wide(self, node: int) -> bool:
-        """Whether a node takes more than two operands that share a derivative: too many to write it out."""
+        """Whether a node has more than two operands that share a derivative, too many to write out."""
         return bool(self.row(node).winner) and len(self.graph.operands[node]) > 2
 
     def group(self, root: int) -> tuple[list[int], list[int]]:
-        """A sum or product: its nodes, operands first, and its operands from left to right."""
+        """Return the nodes of a sum or product, operands first, and its operands from left to right."""
         inside, leaves, todo = [], [], [root]
         while todo:
             node = todo.pop()
@@ -817,19 +817,19 @@ class Worksheet:
         return sorted(inside), leaves
 
     def inner(self, node: int) -> list[int]:
-        """The nodes to differentiate before a node: its operands, or those of its whole sum or product."""
+        """Return the nodes to differentiate before a node: its operands, or those of its sum or product."""
         if self.is_linear(node) or self.is_product(node):
             return [leaf for leaf in self.group(node)[1] if self.active[leaf]]
         return [self.graph.operands[node][place] for place in self.varying(node)]
 
 
 def operands_behind_symbol(kind: str, operands: Collection[int]) -> range:
-    """The positions of the operands that follow a symbol."""
+    """Return the positions of the operands that follow a symbol."""
     return range(not BY_NAME.get(kind, LEAF).prefix, len(operands))
 
 
 def derivative_path_flags(graph: Graph, inputs: list[int]) -> list[bool]:
-    """By node: whether it passes a derivative with respect to one of the inputs on to the output."""
+    """Flag the nodes that pass a derivative with respect to an input on to the output."""
     users = differentiable_users(graph, [graph.output])
     reached = set(reachable_from(users, inputs))
     found = [False] * len(graph)
@@ -839,7 +839,7 @@ def derivative_path_flags(graph: Graph, inputs: list[int]) -> list[bool]:
 
 
 def share_equal_nodes(graph: Graph) -> tuple[Graph, list[int]]:
-    """What the output needs, equal nodes being one unless they have names; and each node's origin."""
+    """Return the nodes that the output needs, equal unnamed nodes merged, and each node's origin."""
     wanted, names = dependency_flags(graph, graph.output), graph.names()
     origin: list[int] = []
     known: dict[object, int] = {}

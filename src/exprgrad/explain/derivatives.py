@@ -1,4 +1,4 @@
-"""Jacobians, Hessians and their products with vectors as they are printed: true numbers, and warnings."""
+"""Jacobians, Hessians and their products with vectors, as printed: with true numbers and warnings."""
 
 from __future__ import annotations
 
@@ -65,11 +65,11 @@ __all__ = ["Derivatives", "group_label", "number_label"]
 ONE_GROUP = re.compile(r"\w+\([^()]*\)|\[[^][]*\]")
 """A call, or a list, without another inside."""
 LONGEST_LABEL = 40
-"""Where the text of a formula is cut that a number is called by."""
+"""The longest text of a formula in a number's label."""
 
 
 class Derivatives:
-    """Derivatives at a point: what the sweeps find, what is true, and what is worth knowing about it.
+    """Derivatives at a point: the sweeps' numbers, the true ones, and diagnostics.
 
     ``kind`` is the question.  Numbers are shown with ``digits`` digits; fields that are ``unseen`` are
     checked for kinks and jumps alone.
@@ -91,7 +91,7 @@ class Derivatives:
 
     @cached_property
     def swept(self) -> dict[str, Any]:
-        """What the sweeps find, by field."""
+        """The sweeps' numbers, by field."""
         return self.kind.sweep(self.point, self.unseen)
 
     @cached_property
@@ -102,7 +102,7 @@ class Derivatives:
 
     @cached_property
     def fields(self) -> dict[str, Any]:
-        """What the sweeps find beside the values of the outputs."""
+        """The values of the outputs and the sweeps' numbers."""
         values = {name: self.run.values[node] for name, node in self.point.outputs.items()}
         return {"value": values, **self.swept}
 
@@ -122,7 +122,7 @@ class Derivatives:
         return found.joined(settle_hessian_by_sides(self.text, point, self.swept["hessian"]))
 
     def truths(self) -> Truths:
-        """Where the truth is asked for."""
+        """The source of the true numbers."""
         from exprgrad.explain.digits.truths import truths_of_question
 
         label = partial(number_label, output=next(iter(self.point.outputs)))
@@ -130,7 +130,7 @@ class Derivatives:
 
     @cached_property
     def whole(self) -> Settled:
-        """The same for all numbers, in order: structural zeros have all digits right."""
+        """The settled numbers with structural zeros, in order; zeros have all digits right."""
         found, matrix, field = self.settled, self.swept[self.kind.name], self.kind.name
         if field == "hessian":
             found = mirror_hessian(found, matrix)
@@ -143,7 +143,7 @@ class Derivatives:
 
     @cached_property
     def true(self) -> dict[str, Any]:
-        """The numbers as they are printed, by field: those of the sweeps, corrected."""
+        """The numbers as printed, by field: the sweeps' numbers, corrected."""
         if not self.settled.corrected:
             return self.fields
         return {
@@ -153,7 +153,7 @@ class Derivatives:
 
     @property
     def digits(self) -> Any:
-        """How many digits are right of each number of the kind."""
+        """The number of right digits of each derivative."""
         counts = self.whole.among(self.kind.name).digits
         return replace_numbers(self.swept[self.kind.name], counts)
 
@@ -173,17 +173,17 @@ class Derivatives:
 
     @cached_property
     def diagnostics(self) -> list[Diagnostic]:
-        """Diagnostics of the outputs and their derivatives, those about lost digits last."""
+        """The diagnostics of the outputs and their derivatives, lost digits last."""
         return merge_remarks(self.remarks, self.settled)
 
 
 def diagnose_outputs(
     text: str, point: Point, answers: Iterable[Any] = (), swept: Collection[str] | None = None
 ) -> list[Diagnostic]:
-    """The diagnostics of a point's outputs and their derivatives, the ``answers``.
+    """Diagnose a point's outputs and their derivatives, the ``answers``.
 
-    ``swept`` are the outputs that are differentiated, all by default; of one that is a tensor all numbers
-    are differentiated together.  Where the answers are finite, what is infinite on the way met a direction
+    ``swept`` are the differentiated outputs, all by default; the numbers of a tensor
+    are differentiated together.  Where the answers are finite, an infinity on the way met a direction
     that is 0 there.  What concerns several outputs is said once, as a warning if it is one for any of them.
     """
     once: dict[tuple[str, int, str], Diagnostic] = {}
@@ -201,9 +201,9 @@ def diagnose_outputs(
 
 
 def pole_side_diagnostics(run: SweptRun) -> Iterator[Diagnostic]:
-    """What finite derivatives come to where a pole's sides lead to different places.
+    """Yield warnings on finite derivatives at a pole whose sides lead to different places.
 
-    Of a tensor each number is an output by itself.
+    Each number of a tensor counts as an output.
     """
     if run.wrt is None or all(map(is_finite, run.values)):
         return
@@ -227,10 +227,10 @@ def pole_side_diagnostics(run: SweptRun) -> Iterator[Diagnostic]:
 
 
 def diagnose_hessian(text: str, point: Point, hessian: Matrix) -> list[Diagnostic]:
-    """The diagnostics of the output, its gradient and its second derivatives.
+    """Diagnose the output, its gradient and its second derivatives.
 
-    A kink of a derivative need not be one of the output.  Of second derivatives that are not finite the
-    first is named, if all before them was finite.
+    A kink of a derivative need not be one of the output.  The first second derivative that is not finite
+    is named, if everything before it was finite.
     """
     listed, graph = diagnose_outputs(text, point), point.evaluator.graph
     if BENT.intersection(graph.kinds):
@@ -251,9 +251,9 @@ def diagnose_hessian(text: str, point: Point, hessian: Matrix) -> list[Diagnosti
 
 
 def second_order_kinks(text: str, point: Point) -> bytearray:
-    """By node: whether kinks and jumps there may be ones of the output or of a derivative of it.
+    """Flag the nodes whose kinks and jumps may reach the output or one of its derivatives.
 
-    They are not in ``relu(x)^3``, whose second derivative is 0 on both sides of 0.
+    In ``relu(x)^3`` they do not: its second derivative is 0 on both sides of 0.
     """
     from exprgrad.explain.sides.kinks import one_sided_derivatives
 
@@ -271,9 +271,9 @@ def second_order_kinks(text: str, point: Point) -> bytearray:
 
 
 def settle_hessian_by_sides(text: str, point: Point, hessian: Matrix) -> Settled:
-    """Entries of a Hessian of numbers that are nan, where the gradient's slopes on both sides tell them.
+    """Settle nan entries of a Hessian of numbers by the gradient's slopes on both sides.
 
-    So that of ``max(x, 0)^1.5`` at -1 is 0, and not 0 times the infinite slope of a power's slope.
+    For ``max(x, 0)^1.5`` at -1 it is 0, not 0 times an infinite second slope.
     """
     settled, own, wrt = Settled({}, {}, {}), point.evaluator.graph, point.wrt
     unknown = [
@@ -313,7 +313,7 @@ def settle_hessian_by_sides(text: str, point: Point, hessian: Matrix) -> Settled
 def diagnose_hessian_entry(
     text: str, point: Point, place: tuple[int, int], value: Any
 ) -> Diagnostic:
-    """The diagnostic of a block of the Hessian that is not finite, at the first node that is not."""
+    """Diagnose a block of the Hessian that is not finite, at its first node that is not."""
     found = find_nonfinite(value)
     assert found is not None
     graph, names = point.evaluator.graph, [point.wrt[which] for which in place]
@@ -332,7 +332,7 @@ def diagnose_hessian_entry(
 
 
 def bounds_by_entries(point: Point, kind: DerivativeKind) -> Bounds:
-    """The numbers of an answer that one derived graph finds, with what they may be off by."""
+    """Return an answer's numbers, found by one derived graph, with error bounds."""
     question = kind.question(point)
     graph, nodes = question.derive(question.graph, computed, None)
     data = forward_numbers(graph, question.inputs)
@@ -350,7 +350,7 @@ def bounds_by_entries(point: Point, kind: DerivativeKind) -> Bounds:
 def bounds_along_directions(
     run: SweptRun, point: Point, kind: DerivativeKind, fields: Mapping[str, Any]
 ) -> Bounds:
-    """The tensors of an answer that is made along directions, with what they may be off by."""
+    """Return an answer's tensors, found along directions, with error bounds."""
     from exprgrad.run.arrays import bounds
 
     assert isinstance(point.evaluator, ArrayEvaluator)
@@ -362,7 +362,7 @@ def bounds_along_directions(
 
 
 def replace_numbers(found: Any, numbers: Mapping[Path, Any]) -> Any:
-    """A matrix, or numbers by name, with other numbers at some places."""
+    """Replace some numbers of a matrix, or of numbers by name."""
     if not isinstance(found, Matrix):
         return found | {name: one for (name,), one in numbers.items()}
     rows, columns = found.rows.index, found.columns.index
@@ -396,14 +396,14 @@ def mirror_hessian(found: Settled, hessian: Matrix) -> Settled:
 
 
 def group_label(label: str) -> str:
-    """A name, a call or a list as it is, any other text in parentheses."""
+    """Put a label in parentheses, unless it is a name, a call or a list."""
     return label if label.isidentifier() or ONE_GROUP.fullmatch(label) else f"({label})"
 
 
 def number_label(field: str, names: Sequence[tuple[str, Shape]], output: str) -> str:
-    """What messages call a number, given what the formula's output is called.
+    """Label a number for messages, given the name of the formula's output.
 
-    ``names`` are those by which it is found, each with the place of a tensor's number.
+    ``names`` lead to it, each with a place in its tensor.
     """
     if field == "value" and not names[0][1]:
         return cut_text(names[0][0], LONGEST_LABEL)

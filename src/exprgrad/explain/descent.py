@@ -37,25 +37,25 @@ __all__ = [
 R = TypeVar("R", bound=DiagnosedRun)
 
 FALLEN = 1e-10
-"""The part of the first gradient's norm that is taken for 0, where no step moves anything any more."""
+"""The part of the first gradient's norm that counts as 0 once steps move nothing."""
 IN_A_ROW = 5
-"""How many rises, each more than the one before, are taken for a runaway; three if there are no more."""
+"""The number of ever larger rises that count as a runaway; three if there are no more."""
 
 
 ARMIJO = 1e-4
-"""The part of the fall that the gradient promises which a step has to bring."""
+"""The part of the fall promised by the gradient that a step must bring."""
 FIRST_MOMENT, SECOND_MOMENT, LEAST_ROOT = 0.9, 0.999, 1e-8
 """Adam's constants, as its authors recommend them."""
 FEW_ULPS = 16
 """A fall by fewer ulps than this may be rounding."""
 FIRST_SHOWN = 3
-"""How many of the steps that have lost digits are named."""
+"""The most steps with lost digits that are named."""
 
 
 class Method(NamedTuple):
-    """What makes an update of a gradient: ``plain``, ``momentum``, ``adam`` or ``line-search``.
+    """A rule that turns gradients into updates: ``plain``, ``momentum``, ``adam`` or ``line-search``.
 
-    With a ``momentum``, that part of the last update stays.
+    With a ``momentum``, that part of the last update is added.
     """
 
     name: str = "plain"
@@ -63,17 +63,17 @@ class Method(NamedTuple):
 
     @property
     def has_memory(self) -> bool:
-        """Whether an update depends on the steps before."""
+        """Whether an update depends on earlier steps."""
         return self.name in ("momentum", "adam")
 
     @property
     def usual_rate(self) -> float:
-        """The rate where none is given."""
+        """The default rate."""
         return 1.0 if self.name == "line-search" else 0.1
 
 
 def choose_method(momentum: float | None, *, adam: bool, line_search: bool) -> Method:
-    """The method that is asked for.  Raises ``RequestError`` for two."""
+    """Return the requested method.  Raises ``RequestError`` for two."""
     given = {
         command_or_python("--momentum", "momentum"): momentum is not None,
         command_or_python("--adam", "adam"): adam,
@@ -94,7 +94,7 @@ PLAIN_STEPS = Method()
 
 
 class Step(NamedTuple):
-    """A point on the way: inputs and their grads by name, and what was then added to the inputs.
+    """A point on the way: inputs and their grads by name, and the update added to the inputs.
 
     Values are floats or NumPy arrays.  ``update`` is None at the last point.
     """
@@ -126,7 +126,7 @@ class Descent(NamedTuple, Generic[R]):
 
     @property
     def lost(self) -> dict[str, Any]:
-        """At how many steps digits are lost of the value, and by input of the gradient; without zeros."""
+        """At how many steps the value, and each input's grad, lost digits; without zeros."""
         counts = Counter(path for _, path in self.doubts)
         slopes = {path[1]: count for path, count in counts.items() if path[1:]}
         value = {path[0]: count for path, count in counts.items() if not path[1:]}
@@ -134,7 +134,7 @@ class Descent(NamedTuple, Generic[R]):
 
     @property
     def inputs(self) -> dict[str, Any]:
-        """The point where it ended: the inputs that moved."""
+        """The final point: the inputs that moved."""
         return self.steps[-1].inputs
 
 
@@ -146,7 +146,7 @@ def descend_gradient(
     count: int,
     method: Method = PLAIN_STEPS,
 ) -> Descent[R]:
-    """From some inputs, ``count`` times against the gradient; with a negative rate, along it.
+    """Take ``count`` steps against the gradient from some inputs; along it if the rate is negative.
 
     ``at`` runs both sweeps at a point; ``wrt`` are the inputs that move.  It stops early where it has
     converged, where it repeats itself, and at what is not finite.  Raises ``InputError`` without inputs,
@@ -197,9 +197,9 @@ def has_returned(steps: Sequence[Step], moved: Mapping[str, Any]) -> bool:
 
 
 def doubtful_numbers(evaluator: Evaluator, run: DiagnosedRun) -> list[Path]:
-    """The numbers of a point of which fewer than 6 digits are known to be right.
+    """Return the numbers at a point with fewer than 6 digits known to be right.
 
-    None where one is not finite, which has a verdict; nor a grad that is corrected at a kink.
+    Nothing where one is not finite, which has its own verdict, nor a grad corrected at a kink.
     """
     graph, (data, grads) = run.graph, evaluator.errors(run.values, run.adjoints)
     numbers: dict[Path, Any] = {("value",): (run.value, data[graph.output])}
@@ -214,7 +214,7 @@ def doubtful_numbers(evaluator: Evaluator, run: DiagnosedRun) -> list[Path]:
 def find_ending(
     steps: Sequence[Step], place: Step, count: int, rate: float, method: Method
 ) -> Ending | None:
-    """The end at a point that is not finite, where the gradient is 0, or that is the last."""
+    """Return the ending at a point that is not finite, has a gradient of 0, or is the last."""
     end = nonfinite_ending(place)
     is_flat = all(
         has_same_numbers(grad, scale_value(grad, 0.0)) for grad in place.gradient.values()
@@ -233,7 +233,7 @@ Update = Callable[[Mapping[str, Any]], dict[str, Any]]
 
 
 def make_update(method: Method, rate: float) -> Update:
-    """What makes updates of gradients, at the start of a descent."""
+    """Make the update rule for the start of a descent."""
     if method.name == "momentum":
         return momentum_update(rate, method.momentum)
     return (
@@ -244,12 +244,12 @@ def make_update(method: Method, rate: float) -> Update:
 
 
 def scale_directions(directions: Mapping[str, Any], factor: float) -> dict[str, Any]:
-    """Directions by input, times a number."""
+    """Multiply directions, by input, by a number."""
     return {name: scale_value(one, factor) for name, one in directions.items()}
 
 
 def momentum_update(rate: float, momentum: float) -> Update:
-    """Steps along a velocity, which is ``momentum`` times the last one and the gradient."""
+    """Make steps along a velocity, ``momentum`` times the last one plus the gradient."""
     velocity: dict[str, Any] = {}
 
     def update(gradient: Mapping[str, Any]) -> dict[str, Any]:
@@ -261,7 +261,7 @@ def momentum_update(rate: float, momentum: float) -> Update:
 
 
 def adam_update(rate: float) -> Update:
-    """Steps along the gradients' running mean over the root of that of their squares, both unbiased."""
+    """Make steps along the gradients' mean over the root of their squares' mean, both unbiased."""
     means: dict[str, Any] = {}
     squares: dict[str, Any] = {}
     count = 0
@@ -283,16 +283,16 @@ def adam_update(rate: float) -> Update:
 
 
 def running_mean(new: Any, old: Any, share: float) -> Any:
-    """A running mean: a share of the old one, and the rest of what is new."""
+    """Update a running mean: a share of the old one, the rest of the new number."""
     return add_values(scale_value(new, 1 - share), scale_value(old, share))
 
 
 def backtrack(
     at: Callable[[Mapping[str, Any]], R], here: Mapping[str, Any], run: R, rate: float
 ) -> tuple[float, R] | None:
-    """The longest of ``rate``, its half, its quarter… with which the value falls enough, and the run there.
+    """Halve ``rate`` until the value falls enough; return the rate and the run there.
 
-    None if there is none before the inputs no longer change.
+    Returns None if the inputs stop changing before that.
     """
     gradient, sign, size = run.gradient, copysign(1.0, rate), abs(rate)
     norm = hypot(*map(vector_length, gradient.values()))
@@ -310,7 +310,7 @@ def backtrack(
 
 
 def no_fall_ending(place: Step, reach: float) -> Ending:
-    """The end of a line search where no step brings a fall; ``reach`` is the size of the last that did."""
+    """Return the ending of a line search without a fall; ``reach`` is its last successful step's size."""
     norm = hypot(*map(vector_length, place.gradient.values()))
     message = f"at step {place.step} no step along the gradient improves the value"
     if reach * norm * norm <= FEW_ULPS * ulp(place.value):
@@ -319,7 +319,7 @@ def no_fall_ending(place: Step, reach: float) -> Ending:
 
 
 def divergence_warning(found: Descent[R]) -> list[Diagnostic]:
-    """A warning for a descent that diverged, which its last point need not show."""
+    """Warn of a descent that diverged, which its last point need not show."""
     graph, message = found.run.graph, f"diverged: {found.message}"
     place = graph.output, graph.span(graph.output)
     told = [Diagnostic("diverged", "warning", message, *place, None)]
@@ -327,7 +327,7 @@ def divergence_warning(found: Descent[R]) -> list[Diagnostic]:
 
 
 def lost_step_warnings(found: Descent[R]) -> list[Diagnostic]:
-    """A warning for the steps that have lost digits."""
+    """Warn of the steps that lost digits."""
     steps = [*dict.fromkeys(step for step, _ in found.doubts)]
     shown = [*(f"{step:,}" for step in steps[:FIRST_SHOWN]), *(["…"] * (len(steps) > FIRST_SHOWN))]
     count, s = f"{len(steps):,}", "s" * (len(steps) > 1)
@@ -339,7 +339,7 @@ def lost_step_warnings(found: Descent[R]) -> list[Diagnostic]:
 
 
 def check_descent_request(wrt: Sequence[str], rate: float, count: int, method: Method) -> None:
-    """An error for a request with which nothing would move, or for a momentum that never ends."""
+    """Raise for a request in which nothing would move, or for a momentum that never ends."""
     if not wrt:
         raise InputError("unknown-input", "the formula has no inputs to move")
     if rate == 0 or nonfinite_word(rate):
@@ -360,7 +360,7 @@ def check_descent_request(wrt: Sequence[str], rate: float, count: int, method: M
 
 
 def nonfinite_ending(place: Step) -> Ending | None:
-    """The end at a point where an input, the value or a grad is not finite: the first to come about."""
+    """Return the ending at a point that is not finite: an input, the value or a grad, the first of them."""
     numbers = [
         *((f"input {name}", value) for name, value in place.inputs.items()),
         ("the value", place.value),
@@ -376,7 +376,7 @@ def nonfinite_ending(place: Step) -> Ending | None:
 
 
 def first_and_last_norm(steps: Sequence[Step]) -> tuple[float, float]:
-    """The norms of the first gradient and of the last."""
+    """Return the norms of the first and the last gradient."""
     first, last = (
         hypot(*map(vector_length, step.gradient.values())) for step in (steps[0], steps[-1])
     )
@@ -384,13 +384,13 @@ def first_and_last_norm(steps: Sequence[Step]) -> tuple[float, float]:
 
 
 def has_small_gradient(steps: Sequence[Step]) -> bool:
-    """Whether the gradient has come down to what is taken for 0."""
+    """Whether the gradient is small enough to count as 0."""
     first, last = first_and_last_norm(steps)
     return last <= first * FALLEN
 
 
 def unmoved_ending(steps: Sequence[Step]) -> Ending:
-    """The end at a point that steps no longer leave: near one where the gradient is 0, or far from it."""
+    """Return the ending at a point that steps no longer leave, near a gradient of 0 or far from it."""
     message = f"at step {steps[-1].step} the step is too small to change the inputs in doubles"
     if has_small_gradient(steps):
         return "converged", message
@@ -401,9 +401,9 @@ def unmoved_ending(steps: Sequence[Step]) -> Ending:
 
 
 def runaway_ending(values: Sequence[float], rate: float, *, has_memory: bool) -> Ending | None:
-    """Divergence: the last values go the wrong way, each time by more.
+    """Return divergence if the last values go the wrong way, each time by more.
 
-    With a memory they may do so on a swing, which never leads above where it began.
+    With a memory they may do so on a swing, which never leads above its start.
     """
     if has_memory and (values[-1] - values[0]) * rate <= 0:
         return None
@@ -422,7 +422,7 @@ def runaway_ending(values: Sequence[float], rate: float, *, has_memory: bool) ->
 
 
 def without_numpy_warnings(operation: Callable[..., Any]) -> Callable[..., Any]:
-    """Arithmetic that does not warn, whether its first operand is a number or a tensor."""
+    """Wrap arithmetic so that it does not warn, whether its first operand is a number or a tensor."""
 
     def apply(value: Any, *others: Any) -> Any:
         if isinstance(value, float):
@@ -437,9 +437,9 @@ def without_numpy_warnings(operation: Callable[..., Any]) -> Callable[..., Any]:
 scale_value = without_numpy_warnings(lambda value, factor: factor * value + 0.0)
 """A number or a tensor times a number; overflow is an infinity, and no zero is negative."""
 add_values = without_numpy_warnings(operator.add)
-"""Where an update moves a number or a tensor."""
+"""A number or a tensor plus its update."""
 square_value = without_numpy_warnings(lambda value: value * value)
-"""The square of a number, or of each of a tensor's; overflow is an infinity."""
+"""The square of a number, or of each number of a tensor; overflow is an infinity."""
 divide_by_stable_root = without_numpy_warnings(
     lambda value, square, least: value / (square**0.5 + least)
 )
@@ -461,5 +461,5 @@ def vector_length(value: Any) -> float:
 
 
 def nonfinite_word(value: Any) -> str:
-    """``nan`` or ``infinite`` if a number, or a number of a tensor, is that; else nothing."""
+    """Return ``nan`` or ``infinite`` if a number, or one in a tensor, is that; else nothing."""
     return "nan" if find_nan(value) else "infinite" if find_nonfinite(value) else ""

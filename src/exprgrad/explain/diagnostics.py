@@ -1,6 +1,6 @@
 """A run's diagnostics, one-sided derivatives, corrections and right digits.
 
-All of it is found when it is read: where the numbers stop being finite, and every kink or jump met.  At a
+All of it is computed when read: where the numbers stop being finite, and every kink or jump met.  At a
 smooth point there is nothing to find.
 """
 
@@ -41,15 +41,15 @@ __all__ = [
 NOT_FINITE = {"nan", "infinity", "nan-gradient", "infinite-gradient"}
 """The codes that explain by themselves why a second derivative is not finite."""
 NO_NUMBER = NOT_FINITE | {"nan-hessian", "infinite-hessian"}
-"""The codes of what is not finite."""
+"""The codes for numbers that are not finite."""
 ADVICE = "; write "
-"""Where help goes on with what to write instead."""
+"""Begins the part of a help that says what to write instead."""
 MOST_COUNTED = 15
-"""A double has so many digits that can be right whatever the number is."""
+"""The digits of a double that can be right whatever the number is."""
 
 
 class DiagnosedRun(evaluation.SweptRun):
-    """One evaluation, and what its gradient rests on."""
+    """One evaluation, with its diagnostics."""
 
     @property
     def diagnostics(self) -> list[Diagnostic]:
@@ -63,9 +63,9 @@ class DiagnosedRun(evaluation.SweptRun):
 
     @property
     def unsettled(self) -> Mapping[str, OneSided]:
-        """The derivatives from the two sides, except where the truth makes them void.
+        """The one-sided derivatives, except where the true numbers make them void.
 
-        So it does with undecided ones that balls tell, and with those at kinks that rounding alone makes.
+        That is so for undecided ones that balls settle, and at kinks that only rounding makes.
         """
         sides = self.one_sided
         if not sides or not self.true.diagnostics:
@@ -81,14 +81,14 @@ class DiagnosedRun(evaluation.SweptRun):
         }
 
     def is_proved(self, side: OneSided) -> bool:
-        """Whether the truth has a derivative for an input that its sides have not, or had otherwise."""
+        """Whether the true numbers give an input a derivative that its sides lack or contradict."""
         both, by_sides = (one.get(side.input) for one in (self.true.corrected, self.corrected))
         is_checked = by_sides is None or not side.place  # of tensors no side is
         return both is not None and is_checked and both != by_sides
 
     @cached_property
     def rounded_kinks(self) -> set[int]:
-        """The nodes at kinks and jumps that are there by rounding alone, as the truth has it."""
+        """The nodes that are at kinks and jumps by rounding alone, by the true numbers."""
         if not self.one_sided or self.graph.shapes or not self.true.diagnostics:
             return set()
         from exprgrad.run.balls.balls import has_balls
@@ -101,18 +101,18 @@ class DiagnosedRun(evaluation.SweptRun):
 
     @property
     def true(self) -> Guarded:
-        """The answer as ``-q`` and JSON have it: corrected where fewer than 6 digits are right."""
+        """The answer of ``-q`` and JSON: corrected where fewer than 6 digits are right."""
         return self.guarded(COUNTED)
 
     @property
     def digits(self) -> Mapping[str, Any]:
-        """How many digits of the answer are right, from 0 to 16: of its ``value`` and ``gradient``."""
+        """The number of right digits, from 0 to 16, of the answer's ``value`` and ``gradient``."""
         return self.true.digits
 
     def guarded(self, digits: int, *, has_value: bool = True) -> Guarded:
-        """The answer at a number of digits: all that are shown are right, or a warning says which are not.
+        """Return the answer at a number of digits: those shown are right, or a warning says which are not.
 
-        Nothing is asked of the value where the answer shows the gradient alone.
+        The value does not count where the answer shows the gradient alone.
         """
         found = self.guards.get((digits, has_value))
         if found is None:
@@ -122,33 +122,33 @@ class DiagnosedRun(evaluation.SweptRun):
 
     @property
     def turns(self) -> tuple[Diagnostic, ...]:
-        """Warnings about kinks and jumps that the decimals as typed alone meet."""
+        """Warnings about kinks and jumps met by the typed decimals alone."""
         evaluator, bounds = evaluator_for(self.graph), answer_bounds(self, self.unguarded, ())
         unseen = "value", "gradient"
         return resolve_digits(evaluator, bounds, COUNTED, lambda: self.truths, unseen).diagnostics
 
     @cached_property
     def truths(self) -> Truths:
-        """The truth about the numbers of a run, worked out once where it is asked for."""
+        """The source of a run's true numbers, computed once on demand."""
         from exprgrad.explain.digits.truths import truths_of_run
 
         return truths_of_run(self)
 
     @property
     def unguarded(self) -> Guarded:
-        """The sweep's answer with kinks corrected; it takes no account of digits."""
+        """The sweep's answer with kinks corrected, whatever its digits."""
         return Guarded(self.value, self.gradient, {**self.corrected})
 
     @cached_property
     def guards(self) -> dict[tuple[int, bool], Guarded]:
-        """What ``guarded`` found, by the digits that were asked for."""
+        """The answers of ``guarded``, by the digits requested."""
         return {}
 
     @cached_property
     def one_sided(self) -> Mapping[str, OneSided]:
-        """By input, the derivatives from the two sides and what they say, where that is worth asking.
+        """By input, the derivatives from the two sides and their verdicts, where they are needed.
 
-        So it is for inputs that reach a kink or a jump, or whose swept derivative is not finite; empty
+        That is for inputs that reach a kink or a jump, or whose swept derivative is not finite; empty
         at a smooth point, and for more than 64 differentiated numbers.  Over tensors they are by number:
         ``x[1]``.
         """
@@ -199,9 +199,9 @@ class DiagnosedRun(evaluation.SweptRun):
 
 
 def merge_remarks(remarks: Iterable[Diagnostic], answer: Guarded | Settled) -> list[Diagnostic]:
-    """Remarks, then the warnings about lost digits: what is not finite is said once.
+    """Put remarks before the warnings about lost digits, and report what is not finite once.
 
-    Where the digits that it costs are corrected, the warning about these tells all that there is to it.
+    Where its lost digits are corrected, the warning about them is enough.
     """
     kept, told = [], [*answer.diagnostics]
     for one in remarks:
@@ -215,7 +215,7 @@ def merge_remarks(remarks: Iterable[Diagnostic], answer: Guarded | Settled) -> l
 
 
 def add_cause(lost: Diagnostic, cause: Diagnostic) -> Diagnostic:
-    """A warning about lost digits, and what is known of the number not finite that made them so."""
+    """Add to a warning about lost digits what is known of the number not finite that caused them."""
     if lost.help is None:
         help = "; ".join(part for part in (cause.message, cause.help) if part)
         return lost._replace(node=cause.node, span=cause.span, help=help, path=cause.path)
@@ -231,10 +231,10 @@ def diagnose_run(
     one_sided: Mapping[str, OneSided] | None = None,
     rounded_kinks: Collection[int] = (),
 ) -> list[Diagnostic]:
-    """Everything worth knowing about a run, in the order in which it came about.
+    """Diagnose a run, in the order in which things came about.
 
-    ``one_sided`` are the derivatives from the sides, where somebody asks what a kink comes to; nothing is
-    said of ``rounded_kinks``, nodes that rounding alone has put there.
+    ``one_sided`` are the derivatives from the sides, where kinks are to be explained; nothing is
+    said of ``rounded_kinks``, nodes at kinks by rounding alone.
     """
     found = [*notes_on_names(run)]
     if any(call.bends for call in run.graph.calls):
@@ -278,7 +278,7 @@ def diagnose_run(
 
 
 def is_at_domain_edge(run: evaluation.SweptRun) -> bool:
-    """Whether a node is at an edge of its domain, where its slope is finite."""
+    """Whether a node is at the edge of its domain, with a finite slope."""
     values = run.values
     if run.adjoints is None:
         return False
@@ -291,7 +291,7 @@ def is_at_domain_edge(run: evaluation.SweptRun) -> bool:
 
 
 def shadowed_function_notes(graph: Graph) -> Iterator[Diagnostic]:
-    """Notes on functions that a formula defines, though a newer row of the table has their name."""
+    """Yield notes on functions that a formula defines although a newer row has their name."""
     calls = (call for call in graph.calls if call.kind == "function" and call.name in FUNCTIONS)
     for name, call in {call.name: call for call in calls}.items():
         yield Diagnostic(
@@ -305,7 +305,7 @@ def shadowed_function_notes(graph: Graph) -> Iterator[Diagnostic]:
 
 
 def notes_on_names(run: evaluation.SweptRun) -> Iterator[Diagnostic]:
-    """The formula's own functions, and the named statements that the output does not depend on.
+    """Yield notes on the formula's own functions, and on named statements that the output does not use.
 
     A recurrence's terms count as one.
     """
@@ -328,9 +328,9 @@ def notes_on_names(run: evaluation.SweptRun) -> Iterator[Diagnostic]:
 
 
 def screen_answer(run: DiagnosedRun, digits: int, *, has_value: bool = True) -> Guarded:
-    """The answer at a number of digits, and how many of them are right.
+    """Return the answer at a number of digits, with the number of right digits.
 
-    Bounds take little more time than the sweeps; nothing else is loaded where they cover the digits that
+    Bounds cost little more time than the sweeps; nothing else is loaded where they cover the digits that
     are asked for.  A value that is not shown is checked for kinks and jumps alone.
     """
     answer = run.unguarded
@@ -371,7 +371,7 @@ def screen_answer(run: DiagnosedRun, digits: int, *, has_value: bool = True) -> 
 
 
 def correct_value_by_sides(run: DiagnosedRun, found: Settled, least: int) -> Settled:
-    """Corrects a value that is nan and exists, where both sides give ``least`` digits of it."""
+    """Correct a value that is nan although it exists, where both sides give ``least`` digits of it."""
     from exprgrad.explain.sides.kinks import value_by_sides
 
     value, error = value_by_sides(run)
@@ -387,16 +387,16 @@ def correct_value_by_sides(run: DiagnosedRun, found: Settled, least: int) -> Set
 
 
 Bounds = tuple[dict[Path, Any], dict[Path, Any], dict[Path, float]]
-"""Numbers and tensors of an answer, by path; what each may be off by; and what from the truth as typed.
+"""An answer's numbers and tensors, by path; their error bounds; and those for the decimals as typed.
 
-The last are of numbers alone, and there are none where what was typed are the doubles.
+The last are for numbers alone, and are empty where what was typed are the doubles.
 """
 
 
 def answer_bounds(run: DiagnosedRun, answer: Guarded, sides: Sequence[OneSided]) -> Bounds:
-    """A run's value and gradient with what they may be off by.
+    """Return a run's value and gradient with error bounds.
 
-    Bounds say nothing of numbers that ``sides`` have corrected: these are by rules for one side.
+    Bounds do not cover numbers that ``sides`` have corrected, which come from one-sided rules.
     """
     evaluator, nodes = evaluator_for(run.graph), run.graph.inputs
     data, grads = run.errors
@@ -419,7 +419,7 @@ def answer_bounds(run: DiagnosedRun, answer: Guarded, sides: Sequence[OneSided])
 
 
 def drop_exact_bound(error: Any, place: Shape, value: Any) -> Any:
-    """The error bounds of a tensor's numbers without one of 0; None for a number."""
+    """Set one number's error bound in a tensor to 0; return None for a plain number."""
     if not place:
         return 0.0
     from exprgrad.run.arrays.arrays import broadcast_view
@@ -432,10 +432,10 @@ def drop_exact_bound(error: Any, place: Shape, value: Any) -> Any:
 def doubtful_nodes(
     run: DiagnosedRun, nodes: Sequence[int], digits: int
 ) -> tuple[set[int], set[int]]:
-    """The nodes of which the data, or the grad, has fewer right digits than so many, for certain.
+    """Return the nodes whose data, and those whose grad, surely have fewer right digits than ``digits``.
 
-    Of a tensor one number is enough.  Bounds say where that may be, and only there balls are asked.
-    It skips what is not finite, and tensors that are too large to be written out.
+    One such number of a tensor is enough.  Bounds say where that may be, and balls decide there.
+    Skips what is not finite, and tensors too large to be written out.
     """
     if sum(map(shape_size, run.graph.shapes)) > MOST_ELEMENTS:
         return set(), set()
@@ -473,7 +473,7 @@ def resolve_digits(
 ) -> Settled:
     """Settle numbers that are shown to some digits, given the error bound of each.
 
-    ``source`` is asked for the truth where too few digits are right.  Numbers of ``unseen`` fields are not
+    ``source`` gives the true numbers where too few digits are right.  Numbers of ``unseen`` fields are not
     shown: they matter where a kink or a jump of theirs makes others conventions.
     """
     least, shared = min(digits, MOST_COUNTED), min(digits, SHARED)

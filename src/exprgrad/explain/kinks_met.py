@@ -1,4 +1,4 @@
-"""Kinks and jumps on the active path: the nodes that meet one, the words for them, and what moves at all.
+"""Kinks and jumps on the active path: the nodes that meet one, their messages, and what moves at all.
 
 A node need not move when its operand does: a comparison away from a tie does not, nor does ``relu``
 below 0, nor 0 times what moves.  The rows tell, for a rule that is 0 and stays 0 passes no movement on.
@@ -43,11 +43,11 @@ SPECIAL_WORDS = {
         "there is no derivative at a jump; the answer is the slope on the side that has the value",
     ),
 }
-"""What a node does at a kink or a jump, and help."""
+"""The message and help for a node at a kink or a jump."""
 
 
 def inner_derivative_kinks(run: SweptRun) -> Iterator[Diagnostic]:
-    """The kinks and jumps that derivatives inside of the formula meet: there they are conventions."""
+    """Yield the kinks and jumps met by derivatives inside the formula, where these are conventions."""
     graph, values = run.graph, run.values
     needed, evaluator = dependency_flags(graph, graph.output), evaluator_for(graph)
     for call in graph.calls:
@@ -72,11 +72,11 @@ def inner_derivative_kinks(run: SweptRun) -> Iterator[Diagnostic]:
 
 
 def nonsmooth_nodes(run: SweptRun, used: bytearray | None = None) -> list[int]:
-    """The nodes that meet a kink or a jump and that the answer depends on, in the order of the visits.
+    """Return the nodes at a kink or a jump that the answer depends on, in the order of the visits.
 
     Nodes whose operands don't move are left out: in ``relu(0*x)``, and below 0 in ``relu(relu(x)*y)``, the
     outer ``relu`` has an operand of 0, which no small step of x or y moves.  ``used`` are the nodes that
-    the answer comes from, where they are known.
+    the answer depends on, where they are known.
     """
     if run.adjoints is None or run.adjoints.quiet:
         return []
@@ -100,9 +100,9 @@ def nonsmooth_nodes(run: SweptRun, used: bytearray | None = None) -> list[int]:
 def kink_diagnostics(
     run: SweptRun, used: bytearray, one_sided: Mapping[str, object] | None
 ) -> Iterator[Diagnostic]:
-    """Every kink and jump on the active path; help comes with the first of its kind.
+    """Yield every kink and jump on the active path; the first of each kind has help.
 
-    Where derivatives from the sides were found, those say all that there is to help.
+    Where one-sided derivatives were found, they give the help.
     """
     assert run.adjoints is not None
     helped = set()
@@ -127,7 +127,7 @@ def kink_diagnostics(
 
 
 def derivative_kink_diagnostics(run: SweptRun) -> Iterator[Diagnostic]:
-    """Every kink of a derivative where the value has none, which concerns second derivatives alone."""
+    """Yield every kink of a derivative where the value has none; it affects second derivatives alone."""
     graph, used = run.graph, live_nodes(run)
     moved = dependent_flags(graph, [graph.inputs[name] for name in run.wrt or ()])
     help: str | None = "its derivatives from the two sides differ; the answer is a convention"
@@ -148,12 +148,12 @@ def derivative_kink_diagnostics(run: SweptRun) -> Iterator[Diagnostic]:
 # Movement.
 
 DEPTH = 2
-"""How deep a rule's own rules are followed; beyond that, whatever might move is taken to."""
+"""How deep a rule's own rules are followed; beyond that, whatever might move counts as moving."""
 
 
 @cache
 def compile_local_derivative(name: str, position: int) -> Template:
-    """The local derivative of a row for the operand at a position, as a function of its slots."""
+    """Compile the local derivative of a row for the operand at a position, as a function of its slots."""
     op = BY_NAME[name]
     return compile_template(template(op.partial(position)), rule_slots(op))
 
@@ -161,9 +161,9 @@ def compile_local_derivative(name: str, position: int) -> Template:
 def met_nonsmooth_point(
     op: Op, views: Sequence[Sequence[float]], moves: Sequence[bool]
 ) -> NonsmoothPoint | None:
-    """The kink or jump that an operation meets, if an operand that is concerned moves.
+    """Return the kink or jump that an operation meets, if an operand involved moves.
 
-    ``views`` are the slots' values, by operand; ``varies`` in them says which operands move.
+    ``views`` are the slots' values, by operand; their ``varies`` says which operands move.
     """
     for special, test in special_tests(op.name):
         if op.variadic:
@@ -176,11 +176,11 @@ def met_nonsmooth_point(
 
 
 def moving_operands(run: SweptRun, nodes: Iterable[int]) -> Mapping[int, bool]:
-    """Whether a small step of the differentiated inputs moves the operands of some nodes, by operand.
+    """Tell, by operand of some nodes, whether a small step of the differentiated inputs moves it.
 
-    A node that meets a kink or a jump is taken to move if an operand does.
+    A node at a kink or a jump counts as moving if an operand moves.
 
-    An operand that also moves never stops a node from moving.  So a node is settled early if it stays even
+    A moving operand never stops a node from moving.  So a node is settled early if it stays even
     when every operand that might move does, or if one operand is sure to move it.
     """
     assert run.adjoints is not None
@@ -214,7 +214,7 @@ def moving_operands(run: SweptRun, nodes: Iterable[int]) -> Mapping[int, bool]:
 
 
 def rule_views(run: SweptRun, node: int, moves: Sequence[bool]) -> list[list[float]]:
-    """What the rules of a node see, operand by operand."""
+    """Return the values that a node's rules see, operand by operand."""
     graph, values = run.graph, run.values
     arguments = [*[values[operand] for operand in graph.operands[node]], values[node]]
     return companion_values(BY_NAME[graph.kinds[node]], arguments, [float(m) for m in moves])
@@ -223,9 +223,9 @@ def rule_views(run: SweptRun, node: int, moves: Sequence[bool]) -> list[list[flo
 def passes_movement(
     op: Op, position: int, view: Sequence[float], moves: Sequence[bool], depth: int = DEPTH
 ) -> bool:
-    """Whether an operand that moves makes its user move, away from kinks and jumps.
+    """Whether a moving operand makes its user move, away from kinks and jumps.
 
-    ``view`` has the values that the operand's rule sees.  Nothing passes through a rule that is the
+    ``view`` has the values that the operand's rule sees.  Nothing moves through a rule that is the
     constant 0, through the branch that a ``where`` does not take, or through a rule that is 0 and stays 0.
 
     At an infinity that is a limit, many rules are 0 without being 0 on the way there, such as that of
@@ -253,9 +253,9 @@ def passes_movement(
 def template_moves(
     graph: Graph, given: Mapping[str, float], moving: Collection[str], depth: int = DEPTH
 ) -> bool:
-    """Whether a template's value moves where some of its names do.
+    """Whether a template's value moves when some of its names do.
 
-    ``out`` is taken to stay: if nothing but ``out`` itself could move it, nothing does.  At a kink or a
+    ``out`` is taken to stay: if nothing but ``out`` could move the value, nothing does.  At a kink or a
     jump an operation of the template is taken to move.
     """
 
@@ -281,7 +281,7 @@ def template_moves(
 
 
 def taken_operands(graph: Graph, node: int, values: Sequence[float]) -> tuple[int, ...]:
-    """A node's operands without the branch that a ``where`` does not take."""
+    """Return a node's operands without the branch that a ``where`` does not take."""
     operands = graph.operands[node]
     if graph.kinds[node] != "where":
         return operands

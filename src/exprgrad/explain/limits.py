@@ -15,9 +15,9 @@ __all__ = [
 ]  # fmt: skip
 
 COUNTED = 6
-"""So many digits of a number are right, or a warning says how many, where all its digits are printed."""
+"""The digits of a number that are right, or a warning says how many, where all digits are printed."""
 LISTED_PATHS = 5
-"""How many paths are listed for each input where no other number is asked for."""
+"""The paths listed for each input by default."""
 SHARED = 6
 """In so many digits an answer has to be the same for doubles and for the decimals as typed."""
 MOST_STEPS = 100_000
@@ -29,11 +29,11 @@ MOST_DIGITS = 17
 MOST_INPUTS = 64
 """The most differentiated numbers for which one-sided derivatives are found."""
 MOST_VISITS = 300_000
-"""Nor where that could take more visits of operands, all inputs and both sides together."""
+"""The most visits of operands for them, all inputs and both sides together."""
 
 
 def check_significant_digits(digits: object) -> int:
-    """A number of significant digits; an error for what is none."""
+    """Return a number of significant digits; raise for anything else."""
     count = whole_number(digits)
     if count is None or not 1 <= count <= MOST_DIGITS:
         raise RequestError(
@@ -43,9 +43,9 @@ def check_significant_digits(digits: object) -> int:
 
 
 def side_limit_reason(run: SweptRun, runs: int = 1) -> str:
-    """Why a run is too large to look at both sides of each number it is differentiated in; empty if not.
+    """Say why a run is too large for one-sided derivatives; empty if it is not.
 
-    It may be one of several ``runs`` that are as large.
+    It may be one of several ``runs`` of the same size.
     """
     from exprgrad.graph.graph import MOST_ELEMENTS, shape_size
 

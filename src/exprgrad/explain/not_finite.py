@@ -1,4 +1,4 @@
-"""Numbers that are not finite: which node made the first, from what, and its way to the answer.
+"""Numbers that are not finite: the node that made the first, its cause, and its way to the answer.
 
 Loaded when there is such a number, and only then.
 """
@@ -45,7 +45,7 @@ __all__ = ["diagnose_forward_sweep", "diagnose_reverse_sweep", "underflowing_lit
 LEAST_ABOVE = "the least double above 0 is 5e-324"
 WORD = re.compile(r"\w+")
 LARGEST_ENCLOSED, ENCLOSED_BITS = 10_000, 256
-"""Of how many nodes the truth is asked, and in which precision."""
+"""The most nodes that are enclosed to explain such a number, and the precision."""
 LONGEST_STEP = 30
 """The longest text of a node on a path."""
 
@@ -54,7 +54,7 @@ LONGEST_STEP = 30
 
 
 def diagnose_forward_sweep(run: SweptRun, used: bytearray) -> Iterator[Diagnostic]:
-    """The first node with data that is not finite, and the first with nan if that came of an infinity."""
+    """Diagnose the first node whose data is not finite, and the first nan if an infinity caused it."""
     values = run.values
     needed = dependency_flags(run.graph, run.graph.output)
     for flags in (used, needed):
@@ -81,7 +81,7 @@ def diagnose_forward_sweep(run: SweptRun, used: bytearray) -> Iterator[Diagnosti
 
 
 def first_nonfinite_nodes(run: SweptRun, made: Sequence[int]) -> list[tuple[int, Occurrences]]:
-    """The nan and the infinities of the first of some nodes; if it has no nan, the first nan after it."""
+    """Return the first node's nan and infinities; if it has no nan, the first nan after it."""
     first = made[0]
     own = find_nan(run.values[first]), first_place(abs(run.values[first]) == math.inf)
     listed = [(first, found) for found in own if found is not None]
@@ -92,7 +92,7 @@ def first_nonfinite_nodes(run: SweptRun, made: Sequence[int]) -> list[tuple[int,
 
 
 def is_computed(run: SweptRun, node: int) -> bool:
-    """Whether a node's data was not simply given."""
+    """Whether a node's data was computed, not given."""
     is_operation = bool(run.graph.operands[node]) and node not in run.graph.implicit
     return is_operation or is_overflowing_literal(run, node)
 
@@ -100,7 +100,7 @@ def is_computed(run: SweptRun, node: int) -> bool:
 def diagnose_nonfinite_data(
     run: SweptRun, node: int, found: Occurrences, severity: str
 ) -> Diagnostic:
-    """Why some of a node's numbers are nan or infinite, as far as its row and its operands tell."""
+    """Diagnose why some of a node's numbers are nan or infinite, from its row and its operands."""
     value, span = number_in_place(run.values[node], found.place), run.graph.span(node)
     code = "nan" if value != value else "infinity"
     shown = "infinite" if code == "infinity" and found.many > 1 else number_text(value)
@@ -147,7 +147,7 @@ def explain_nonfinite(
 
 
 def explain_missing_root(op: Op, operands: Sequence[float]) -> tuple[str, str]:
-    """Why a root is not found, in words; and help."""
+    """Say why a root is not found; return message and help."""
     equation = op.equation
     assert equation is not None
     residual = compile_template(template(equation.residual), (*op.names, OUT))
@@ -171,7 +171,7 @@ def explain_missing_root(op: Op, operands: Sequence[float]) -> tuple[str, str]:
 
 
 def format_operands_place(run: SweptRun, node: int, found: Occurrences) -> str:
-    """The place, and the operands there: ``, the first at [2, 0], where X = -1.5``."""
+    """Write the place, and the operands there: ``, the first at [2, 0], where X = -1.5``."""
     graph = run.graph
     named = [o for o in graph.operands[node] if graph.kinds[o] != CONST]
     if graph.kinds[node] not in BY_NAME:
@@ -185,7 +185,7 @@ def format_operands_place(run: SweptRun, node: int, found: Occurrences) -> str:
 
 
 def format_number_in_place(run: SweptRun, node: int, place: Shape) -> str:
-    """A node's number; of a 0 that is all that is left of another number, that it is rounded."""
+    """Write a node's number; for a 0 that is another number rounded, say so."""
     value = number_in_place(run.values[node], place)
     return number_text(value) + (
         " after rounding" if value == 0 and is_rounded_to_zero(run, node) else ""
@@ -193,14 +193,14 @@ def format_number_in_place(run: SweptRun, node: int, place: Shape) -> str:
 
 
 def is_rounded_to_zero(run: SweptRun, node: int) -> bool:
-    """Whether a number that is 0 is another in truth."""
+    """Whether a 0 is truly another number, rounded."""
     graph, (errors, _) = run.graph, run.errors
     is_asked = not graph.shapes and errors[node] and len(graph) <= LARGEST_ENCLOSED and has_balls()
     return is_asked and bool(enclose_nodes(graph, run.inputs, ENCLOSED_BITS)[node] != 0)
 
 
 def count_nonfinite_text(run: SweptRun, node: int) -> str:
-    """Which of a node's numbers are not finite: ``1 of 4 numbers of Z is nan, at [1, 1]``."""
+    """Say which of a node's numbers are not finite: ``1 of 4 numbers of Z is nan, at [1, 1]``."""
     found = find_nonfinite(run.values[node])
     assert found is not None
     value = number_text(number_in_place(run.values[node], found.place))
@@ -208,7 +208,7 @@ def count_nonfinite_text(run: SweptRun, node: int) -> str:
 
 
 def invalid_label_remark(run: SweptRun, node: int) -> str:
-    """A remark on invalid labels, for operations that take labels."""
+    """Remark on invalid labels, for operations that take labels."""
     graph, settings = run.graph, run.graph.payloads[node]
     if not isinstance(settings, tuple):
         return ""
@@ -241,13 +241,13 @@ def is_overflowing_literal(run: SweptRun, node: int) -> bool:
 
 
 def label_or_literal(run: SweptRun, node: int) -> str:
-    """What a node is called; a literal beyond the doubles as it is written."""
+    """Return a node's label; for a literal beyond the doubles its text."""
     text = run.spelling(node) if run.graph.kinds[node] == CONST else ""
     return cut_text(text, LIMIT) if text else run.label(node)
 
 
 def underflowing_literal_notes(run: SweptRun) -> Iterator[Diagnostic]:
-    """The numbers that were typed, are not 0, and are below all doubles."""
+    """Note typed numbers that are not 0 but below all doubles."""
     graph = run.graph
     given = (graph.inputs[name] for name in run.spelled if name in graph.inputs)
     for node in sorted([*graph.spelled, *given]):
@@ -264,7 +264,7 @@ def underflowing_literal_notes(run: SweptRun) -> Iterator[Diagnostic]:
 
 
 def domain_help(run: SweptRun, node: int) -> str | None:
-    """Where a node's operation is defined: in its operands, or in the row's names if that is on numbers."""
+    """Say where a node's operation is defined, in its operands, or in the row's names."""
     graph = run.graph
     op = BY_NAME[graph.kinds[node]]
     if not op.domain:
@@ -282,7 +282,7 @@ def domain_help(run: SweptRun, node: int) -> str | None:
 
 
 def prepend_rewrite_advice(run: SweptRun, node: int, help: str | None) -> str | None:
-    """The help, after what to write instead where something is known that is finite here."""
+    """Put before the help what to write instead, where something is known that is finite here."""
     return ": ".join(part for part in (rewrite_advice(run, node), help) if part) or None
 
 
@@ -290,7 +290,7 @@ def prepend_rewrite_advice(run: SweptRun, node: int, help: str | None) -> str | 
 
 
 def path_to_output(run: SweptRun, node: int, flags: Sequence[int]) -> str | None:
-    """The nodes by which one reaches the output, along what is not finite if that leads there."""
+    """List the nodes that lead to the output, along numbers that are not finite if they lead there."""
     graph = run.graph
     users: dict[int, int] = {}
     for user in range(graph.output, node, -1):
@@ -348,7 +348,7 @@ def diagnose_reverse_sweep(run: SweptRun, used: bytearray) -> Iterator[Diagnosti
 def find_bad_grad(
     run: SweptRun, bad: Callable[[Any], Occurrences | None]
 ) -> tuple[int, Edge | None, Any, Occurrences] | None:
-    """The first node of the visits whose grad is bad, or edge whose contribution is; and where."""
+    """Find the first visited node whose grad is bad, or edge whose contribution is, and where."""
     for user in run.order:
         grad = run.grad(user)
         if grad is None:
@@ -371,7 +371,7 @@ def has_nan_local(edge: Edge | None, place: Shape) -> bool:
 
 
 def edge_message(run: SweptRun, edge: Edge, found: Occurrences) -> str | None:
-    """Why an edge passes on what is not finite; None if the data was not finite before."""
+    """Say why an edge passes on a number that is not finite; None if the data was not finite before."""
     user, operand, place = edge.user, edge.operand, found.place
     name, label = plain_label(run, operand), run.label(user)
     if edge.local is None:
@@ -394,7 +394,7 @@ def edge_message(run: SweptRun, edge: Edge, found: Occurrences) -> str | None:
 
 
 def explain_flat_root(run: SweptRun, node: int, place: Shape) -> str:
-    """That the equation of a root has slope 0 at the root, in words, if it has."""
+    """Say that a root's equation has slope 0 at the root, if it has."""
     graph = run.graph
     op = BY_NAME.get(graph.kinds[node])
     if op is None or op.equation is None:
@@ -407,7 +407,7 @@ def explain_flat_root(run: SweptRun, node: int, place: Shape) -> str:
 
 
 def explain_nan_gradient(run: SweptRun) -> str:
-    """Where the gradient becomes nan, if that is by 0 times infinity or only because of the data."""
+    """Say where the gradient becomes nan, if by 0 times infinity or only because of the data."""
     met = find_bad_grad(run, find_nan) if any(map(find_nan, run.swept.values())) else None
     if met is None or (edge := met[1]) is None:
         return ""

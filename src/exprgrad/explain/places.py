@@ -1,7 +1,7 @@
-"""Where something holds in a run, among nodes and one node's numbers, how that is said; and nodes by name.
+"""Places in a run, among nodes and within a node's numbers, in words; and nodes by name.
 
-Data, grads and flags are floats and booleans, or NumPy arrays of them: what is done to them here is what
-both can do, so that NumPy is imported for neither.
+Data, grads and flags are floats and booleans, or NumPy arrays of them: this module uses only what
+both support, so that NumPy is not imported.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ R = TypeVar("R", bound=SweptRun)
 
 
 class Occurrences(NamedTuple):
-    """Where something was found in a node's numbers: in how many of how many, and the first.
+    """Occurrences of a property among a node's numbers: how many of how many, and the first place.
 
     A plain number has the place ``()``, which no message mentions.
     """
@@ -42,7 +42,7 @@ class Occurrences(NamedTuple):
     place: Shape
 
     def numbers(self, label: str) -> str:
-        """The subject of a sentence: ``3 of 450 numbers of log(X) are``."""
+        """Write the subject of a sentence: ``3 of 450 numbers of log(X) are``."""
         if not self.place:
             return f"{label} is"
         if self.of == 1:
@@ -54,13 +54,13 @@ class Occurrences(NamedTuple):
         )
 
     def first(self) -> str:
-        """Where: ``, the first at [2, 0]``."""
+        """Write the first place: ``, the first at [2, 0]``."""
         if not self.place or self.of == 1:
             return ""
         return f", {'the first ' if self.many > 1 else ''}at {list(self.place)}"
 
     def counted(self) -> str:
-        """How many, and where: `` for 2 of 6 numbers, the first at [0]``."""
+        """Write how many, and the first place: `` for 2 of 6 numbers, the first at [0]``."""
         if not self.place:
             return ""
         if self.of == 1:
@@ -70,7 +70,7 @@ class Occurrences(NamedTuple):
 
 
 def first_place(flags: Any) -> Occurrences | None:
-    """Where a condition holds; None if nowhere."""
+    """Find where a condition holds; None if nowhere."""
     many = int(getattr(flags, "sum", flags.__int__)())
     if not many:
         return None
@@ -80,28 +80,28 @@ def first_place(flags: Any) -> Occurrences | None:
 
 
 def all_places(flags: Any) -> list[Shape]:
-    """All places where a condition holds."""
+    """List all places where a condition holds."""
     found = flags.reshape(-1).nonzero()[0].tolist() if hasattr(flags, "reshape") else range(flags)
     return [unravel_position(index, getattr(flags, "shape", ())) for index in found]
 
 
 def number_in_place(value: Any, place: Shape) -> float:
-    """A tensor's number in a place; a number is the same everywhere."""
+    """Return a tensor's number at a place; a plain number is the same everywhere."""
     return float(value) if isinstance(value, float | int) else float(value[place])
 
 
 def find_nan(value: Any) -> Occurrences | None:
-    """Where a number or a tensor is nan."""
+    """Find where a number or a tensor is nan."""
     return first_place(value != value)
 
 
 def find_nonfinite(value: Any) -> Occurrences | None:
-    """Where a number or a tensor is nan or infinite; nan first."""
+    """Find where a number or a tensor is nan, or else infinite."""
     return find_nan(value) or first_place(abs(value) == math.inf)
 
 
 def live_nodes(run: SweptRun) -> bytearray:
-    """The nodes that the answer comes from: not those behind a branch that was taken nowhere."""
+    """Flag the nodes that the answer depends on, without those behind a branch that was never taken."""
     graph = run.graph
     branches = {kind: BY_NAME[kind].branches for kind in {*graph.kinds} & BY_NAME.keys()}
     if not any(branches.values()):
@@ -123,10 +123,10 @@ def live_nodes(run: SweptRun) -> bytearray:
 
 
 class ScalarRun(NamedTuple, Generic[R]):
-    """A run over numbers, with a map to and from the original run, whose tensors it writes out.
+    """A run over numbers, mapped to and from the original run, whose tensors it writes out.
 
     ``origins``  by node: the original node and the place in its tensor; empty if nothing changed
-    ``nodes``    by original node: the node of its number, or an array of nodes for a tensor
+    ``nodes``    by original node: the node of its number, or a tensor's array of nodes
     """
 
     run: R
@@ -134,22 +134,22 @@ class ScalarRun(NamedTuple, Generic[R]):
     nodes: Sequence[Any]
 
     def node(self, node: int, place: Shape) -> int:
-        """The node of a number."""
+        """Return the node of a number."""
         return int(self.nodes[node][place] if place else self.nodes[node])
 
     def numbers(self, node: int) -> dict[Shape, int]:
-        """By place: the nodes of a node's numbers."""
+        """Return the nodes of a node's numbers, by place."""
         return {place: self.node(node, place) for place in element_places(self.nodes[node])}
 
     def origin(self, node: int) -> int:
-        """The node, of the run as it was, that a node comes from."""
+        """Return the original run's node that a node comes from."""
         return self.origins[node].node if self.origins else node
 
 
 def to_scalar_run(run: R) -> ScalarRun[R]:
-    """A run over numbers: the run itself, or tensors written out.
+    """Return a run over numbers: the run itself, or one with its tensors written out.
 
-    Raises ``RequestError`` for tensors that are too large for that.
+    Raises ``RequestError`` for tensors too large for that.
     """
     if not run.graph.shapes:
         return ScalarRun(run, (), range(len(run.graph)))
@@ -159,12 +159,12 @@ def to_scalar_run(run: R) -> ScalarRun[R]:
 
 
 def element_places(value: Any) -> Iterator[Shape]:
-    """The places of an array's numbers; the only one of a number is ``()``."""
+    """Yield the places of an array's numbers; a plain number has the place ``()``."""
     return product(*map(range, getattr(value, "shape", ())))
 
 
 def used_operations(run: SweptRun, used: Sequence[int]) -> Iterator[tuple[int, Op, list[Any]]]:
-    """The operations, of the nodes in use: each with its row and its operands' data."""
+    """Yield the operations among the nodes in use, each with its row and its operands' data."""
     graph = run.graph
     for node, operands in enumerate(graph.operands):
         if used[node] and operands:
@@ -172,32 +172,32 @@ def used_operations(run: SweptRun, used: Sequence[int]) -> Iterator[tuple[int, O
 
 
 def join_words(words: Sequence[str]) -> str:
-    """Words as a list in a sentence: ``a``, ``a and b``, ``a, b and c``."""
+    """Join words as in a sentence: ``a``, ``a and b``, ``a, b and c``."""
     *before, last = words
     return f"{', '.join(before)} and {last}" if before else last
 
 
 def plain_label(run: SweptRun, node: int) -> str:
-    """What a node is called; broadcasting leaves no trace."""
+    """Return a node's label; the label of a broadcast is that of its operand."""
     return run.label(run.graph.operands[node][0] if node in run.graph.implicit else node)
 
 
 # Nodes that somebody names: by a name, by a number, or by their text.
 
 MOST_LISTED = 8
-"""How many nodes that read the same are listed."""
+"""The most nodes with the same text that are listed."""
 MOST_TEXTS = 1000
-"""How many nodes are looked at for what was probably meant."""
+"""The most nodes searched for what was probably meant."""
 MOST_DIGITS = 18
-"""The most digits of a number that is read: no node's is longer."""
+"""The most digits of a node's number that are read."""
 
 
 def find_nodes(run: SweptRun, wanted: Iterable[str | int] | str | int) -> dict[str, int]:
-    """Nodes by what they are called: a statement's name, an input, a node's number, or its text.
+    """Find nodes by a statement's name, an input, a node's number, or its text.
 
-    Two that read the same get their numbers too.
+    Two with the same text get their numbers too.
 
-    Raises ``RequestError`` for what is none of these, or more than one, or a node without a grad.
+    Raises ``RequestError`` for no node, several nodes, or a node without a grad.
     """
     listed = [wanted] if isinstance(wanted, str | int) else wanted
     found = dict.fromkeys(find_node(run, each) for each in listed)
@@ -209,7 +209,7 @@ def find_nodes(run: SweptRun, wanted: Iterable[str | int] | str | int) -> dict[s
 
 
 def find_node(run: SweptRun, wanted: str | int) -> int:
-    """One node."""
+    """Find one node."""
     source = Source(str(wanted), is_expression=False)
     span = (0, len(source.text))
     node = resolve_node(run, source, span)
@@ -225,11 +225,11 @@ def find_node(run: SweptRun, wanted: str | int) -> int:
 
 
 def resolve_node(run: SweptRun, source: Source, span: Span, others: Iterable[str] = ()) -> int:
-    """The node that a part of a text names: a name, a number, ``4`` or ``#4``, or a node's text.
+    """Resolve a part of a text to a node: a name, a number, ``4`` or ``#4``, or a node's text.
 
-    Blanks aside.  ``others`` are words that could have stood there instead.
+    Blanks are ignored.  ``others`` are words that are also allowed there.
 
-    Raises ``RequestError``, with the place in the text, for what names no node, or several.
+    Raises ``RequestError``, with the place in the text, for no node or several.
     """
     graph = run.graph
     written = unicodedata.normalize("NFC", source.text[slice(*span)]).strip()

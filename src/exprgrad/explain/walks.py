@@ -2,11 +2,11 @@
 
 A path leads from the output to an input, edge by edge; its product is the product of the local
 derivatives on it, and the products of all paths to an input sum to the input's grad.  There may be more
-paths than atoms in the sky, so nothing here ever walks them all: counts, sums and bounds come from one
-sweep over the edges, and ``largest_paths`` walks only the paths that it is asked for.
+paths than atoms in the universe, so nothing here walks them all: counts, sums and bounds come from one
+sweep over the edges, and ``largest_paths`` walks only the paths requested.
 
-The visit-order lab is the reverse sweep in any order.  A visit passes the grad that a node has then, times
-the local derivatives, on to its operands; the visit of an input reads its grad off.  What arrives later is
+The visit-order lab is the reverse sweep in any order.  A visit passes the node's current grad, times
+the local derivatives, on to its operands; the visit of an input reads its grad.  What arrives later is
 lost.  So a path counts exactly when each node on it is visited after the node before it on the way from the
 output, and what an order reads is the sum of the products of the paths that count.
 
@@ -47,11 +47,11 @@ __all__ = [
 ]  # fmt: skip
 
 MOST_PATHS = 100_000
-"""The most paths that are listed: they are kept in memory, and sorted."""
+"""The most paths listed: they are kept in memory, and sorted."""
 Size = tuple[float, float]
-"""The size of a product, which no double need hold: exponent and mantissa, ordered as sizes are.
+"""The size of a product, maybe beyond the doubles: exponent and mantissa, ordered as sizes are.
 
-0 is ``(-inf, 0)``.  What is not finite is ``(inf, 0.5)``, above all others: nothing outweighs a nan.
+0 is ``(-inf, 0)``.  A product that is not finite is ``(inf, 0.5)``, above all others.
 """
 ZERO: Size = (-math.inf, 0.0)
 ENDLESS: Size = (math.inf, 0.5)
@@ -59,12 +59,12 @@ ENDLESS: Size = (math.inf, 0.5)
 
 @dataclass(frozen=True, slots=True)
 class Web:
-    """The edges that passed something, in the order of the visits; by edge, and ``above`` by node.
+    """The edges that passed a contribution on, in the order of the visits.
 
     ``inputs``   name → node: the differentiated inputs
-    ``grads``    by node: its grad, by the sweep
+    ``grads``    the sweep's grads, by node
     ``users``, ``positions``, ``operands``, ``locals``  an edge's ends and its local derivative
-    ``above``    by node that the sweep passed through: the edges that lead to it, from its users
+    ``above``    by visited node, the edges that lead to it from its users
     """
 
     output: int
@@ -78,11 +78,11 @@ class Web:
 
     @property
     def visited(self) -> int:
-        """How many nodes the sweep passed through."""
+        """The number of nodes visited."""
         return len(self.above)
 
     def grad(self, node: int) -> float:
-        """A node's grad; 0 where none arrived."""
+        """Return a node's grad; 0 where none arrived."""
         return self.grads[node] or 0.0
 
 
@@ -102,10 +102,10 @@ class Path(NamedTuple):
 class Paths:
     """The paths from the output to one input.
 
-    ``count``     how many there are, exactly
-    ``gradient``  what their products sum to: the input's grad, by the sweep
-    ``listed``    those with the largest products by size, the largest first
-    ``rest``      what the products of all others sum to
+    ``count``     the exact number of paths
+    ``gradient``  the sum of their products: the input's grad, by the sweep
+    ``listed``    the paths with the largest products, the largest first
+    ``rest``      the sum of the others' products
     """
 
     count: int
@@ -115,12 +115,12 @@ class Paths:
 
 
 class PathSums(NamedTuple):
-    """The findings of one sweep over a web.
+    """The result of one sweep over a web.
 
-    ``carried``  the edges whose contributions went on; None: all of them
-    ``counts``   by state, of inputs and other nodes without edges: how many paths lead to it
-    ``totals``   by state: what the products of these paths sum to
-    ``best``     by state: the size of the largest of them
+    ``carried``  the edges whose contributions were passed on; None: all of them
+    ``counts``   by state, of inputs and other nodes without edges: the number of paths to it
+    ``totals``   by state: the sum of these paths' products
+    ``best``     by state: the size of the largest product
 
     State 2n is node n.  State 2n + 1 is node n with a contribution lost on the way to it.
     """
@@ -131,14 +131,14 @@ class PathSums(NamedTuple):
     best: dict[int, Size]
 
     def ways(self, web: Web, state: int) -> int:
-        """The number of paths to an input's state."""
+        """Return the number of paths to an input's state."""
         return self.counts.get(state, 0) if state // 2 in web.above else 0
 
 
 def build_web(run: SweptRun) -> Web:
-    """The web of a run over numbers.  Raises ``RequestError`` for a forward run.
+    """Build the web of a run over numbers.  Raises ``RequestError`` for a forward run.
 
-    An edge that passes nothing, such as one into a branch that was not taken, is no part of it.
+    Edges that pass nothing, such as those into a branch not taken, are left out.
     """
     adjoints, graph = adjoints_of(run, "paths"), run.graph
     web = Web(graph.output, {name: graph.inputs[name] for name in run.wrt or ()}, adjoints.grads)
@@ -158,7 +158,7 @@ def build_web(run: SweptRun) -> Web:
 
 
 def list_paths(run: SweptRun, most: int = LISTED_PATHS) -> dict[str, Paths]:
-    """The paths to each differentiated input, at most so many of them listed.
+    """Return the paths to each differentiated input, at most ``most`` of them listed.
 
     Raises ``RequestError`` for a forward run, too large tensors, and a ``most`` that is not a count.
     """
@@ -168,7 +168,7 @@ def list_paths(run: SweptRun, most: int = LISTED_PATHS) -> dict[str, Paths]:
 
 
 def check_path_count(most: object) -> int:
-    """A number of paths to list; an error for what is not one."""
+    """Return a number of paths to list; raise for anything else."""
     count = whole_number(most)
     if count is not None and count >= 0:
         if count <= MOST_PATHS:
@@ -180,9 +180,9 @@ def check_path_count(most: object) -> int:
 
 
 def sweep_sums(web: Web, carried: Container[int] | None = None) -> PathSums:
-    """The one sweep: every node passes on its count, its sum, and the size of its largest product.
+    """Sweep once: every node passes on its count, its sum, and the size of its largest product.
 
-    A count may have as many digits as there are nodes, so a node's own is let go when it has been
+    A count may have as many digits as there are nodes, so a node's count is freed once it has been
     passed on.
     """
     start = 2 * web.output
@@ -209,7 +209,7 @@ def sweep_sums(web: Web, carried: Container[int] | None = None) -> PathSums:
 
 
 def paths_to_input(web: Web, found: PathSums, name: str, most: int) -> Paths:
-    """The paths to one input; what is not listed is summed without walking it."""
+    """Return the paths to one input; those not listed are summed without walking them."""
     node = web.inputs[name]
     count = found.ways(web, 2 * node)
     if not count:
@@ -223,7 +223,7 @@ def paths_to_input(web: Web, found: PathSums, name: str, most: int) -> Paths:
 
 
 def scaled_magnitude(value: float) -> Size:
-    """How large a number is, its sign aside."""
+    """Return the size of a number, without its sign."""
     if not math.isfinite(value):
         return ENDLESS
     mantissa, exponent = math.frexp(abs(value))
@@ -231,7 +231,7 @@ def scaled_magnitude(value: float) -> Size:
 
 
 def multiply_magnitudes(one: Size, other: Size) -> Size:
-    """The size of a product; it never overflows."""
+    """Multiply two sizes; the product never overflows."""
     exponent = one[0] + other[0]
     if not math.isfinite(exponent):
         return ENDLESS if math.inf in (one[0], other[0]) else ZERO
@@ -240,7 +240,7 @@ def multiply_magnitudes(one: Size, other: Size) -> Size:
 
 
 def exact_sum(numbers: Iterable[float]) -> float:
-    """The sum, rounded once; nan and infinities add up as they do in Python."""
+    """Sum numbers with one rounding; nan and infinities add up as in Python."""
     listed = list(numbers)
     try:
         return math.fsum(listed)
@@ -254,10 +254,10 @@ def exact_sum(numbers: Iterable[float]) -> float:
 def largest_paths(
     web: Web, found: PathSums, start: int, most: int
 ) -> tuple[list[Path], list[tuple[int, float]]]:
-    """At most so many of the largest paths by size, and what is left: states, each with a product.
+    """Find at most ``most`` of the largest paths, and what is left: states, each with a product.
 
     The search goes up from ``start``, an input's state, to the output's, and always takes the state whose
-    largest path is the largest of all.  A state without a size leads nowhere.  Every path that is not
+    largest path is the largest of all.  A state without a size is a dead end.  Every path that is not
     found goes through exactly one of the states left, from where it goes on to the input with the product
     given.
 
@@ -273,12 +273,12 @@ def largest_paths(
 
 
 def paths_by_size(web: Web, found: PathSums, node: int) -> Iterator[Path]:
-    """All paths to a node, the largest first, each found when it is asked for."""
+    """Yield all paths to a node, the largest first."""
     return search_paths(web, found, search_states(2 * node, found.best))
 
 
 def search_states(start: int, best: Mapping[int, Size]) -> list[Any]:
-    """The heap that a search begins with: entries by the size of their largest path."""
+    """Make the heap that a search begins with: entries ordered by the size of their largest path."""
     if start not in best:
         return []
     exponent, mantissa = best[start]
@@ -286,7 +286,7 @@ def search_states(start: int, best: Mapping[int, Size]) -> list[Any]:
 
 
 def search_paths(web: Web, found: PathSums, heap: list[Any]) -> Iterator[Path]:
-    """The paths of ``largest_paths`` one by one, while the heap holds the states that are left."""
+    """Yield the paths of ``largest_paths`` one by one; the heap holds the states left."""
     serial, best = 0, found.best
     while heap:
         exponent, mantissa, _, entry = heappop(heap)
@@ -312,13 +312,13 @@ def search_paths(web: Web, found: PathSums, heap: list[Any]) -> Iterator[Path]:
 
 
 def path_sort_key(path: Path) -> tuple[bool, float, tuple[int, ...]]:
-    """How listed paths are sorted: what is not finite, then by size, then as the sweep meets them."""
+    """Key for sorting paths: those not finite first, then by size, then in the sweep's order."""
     finite = math.isfinite(path.product)
     return finite, -abs(path.product) if finite else 0.0, path.edges
 
 
 def path_of_entry(web: Web, entry: Any) -> Path:
-    """The path that a search came up by; its product is multiplied as the sweep does it."""
+    """Return the path of a search's entry; its product is multiplied in the sweep's order."""
     edges = []
     while entry[4] is not None:
         edges.append(entry[3])
@@ -334,10 +334,10 @@ def path_of_entry(web: Web, entry: Any) -> Path:
 class LostPath(NamedTuple):
     """A path that did not count.
 
-    ``at``   where on it that happened first: the contribution of ``path.nodes[at]`` to the next node
+    ``at``   where it was first lost: at the contribution of ``path.nodes[at]`` to the next node
     ``why``  ``late``: the next node had been visited by then; ``unvisited``: one of the two never was;
              ``overwritten``: by another contribution
-    ``by``   the node that is to blame: that was visited too early, or never, or that overwrote it
+    ``by``   the node to blame: visited too early, or never, or the one that overwrote it
     """
 
     path: Path
@@ -355,7 +355,7 @@ class RepeatedPath(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """So many paths, and what their products sum to."""
+    """A number of paths, and the sum of their products."""
 
     count: int
     sum: float
@@ -365,12 +365,12 @@ NONE = Part(0, 0.0)
 
 
 class Outcome(NamedTuple):
-    """What an order read for one input.
+    """The result of an order for one input.
 
-    ``got``, ``true``  the grad that was read, and the one of the reverse sweep
+    ``got``, ``true``  the grad that was read, and the reverse sweep's
     ``counted``   the paths that counted, each once
-    ``lost``      the others; ``listed`` are the largest of them, and ``rest`` is what all but those sum to
-    ``again``     how often paths counted beyond the first time; ``repeated`` are the largest of them
+    ``lost``      the others; ``listed`` are the largest of them, and ``rest`` is the sum of all the rest
+    ``again``     how often paths counted after the first time; ``repeated`` are the largest of them
 
     In real arithmetic lost + counted is true, and counted + again is got.
     """
@@ -386,7 +386,7 @@ class Outcome(NamedTuple):
 
     @property
     def is_wrong(self) -> bool:
-        """Whether a path was lost or counted again, be it one worth 0."""
+        """Whether a path was lost or counted again, even one worth 0."""
         return bool(self.lost.count or self.again.count)
 
 
@@ -398,7 +398,7 @@ class VisitResult(NamedTuple):
     ``accumulate``   ``add`` or ``set``
     ``inputs``     by input: the grad that was read, the true one, and the lost paths
     ``contributions``  all contributions passed, in order
-    ``reads``      by input: the visit that read its grad, or None if it is read at the end
+    ``reads``      by input, the visit that read its grad, or None if it is read at the end
     ``web``        the edges
     """
 
@@ -412,7 +412,7 @@ class VisitResult(NamedTuple):
 
     @property
     def got(self) -> dict[str, float]:
-        """The grads that were read, by input."""
+        """The grads read, by input."""
         return {name: found.got for name, found in self.inputs.items()}
 
     @property
@@ -422,12 +422,12 @@ class VisitResult(NamedTuple):
 
     @property
     def wrong(self) -> list[str]:
-        """The inputs to which a path was lost, or counted again."""
+        """The inputs with a path lost or counted again."""
         return [name for name, found in self.inputs.items() if found.is_wrong]
 
     @property
     def clobbered(self) -> list[Contribution]:
-        """The contributions that overwrote another one before it was passed on."""
+        """The contributions that overwrote another before it was passed on."""
         return [passed for passed in self.contributions if passed.replaced is not None]
 
 
@@ -438,12 +438,12 @@ def visit_in_order(
     *,
     most: int = LISTED_PATHS,
 ) -> VisitResult:
-    """The reverse sweep in a given order, and what is wrong with it.
+    """Run the reverse sweep in a given order, and find what is wrong with it.
 
     ``order`` is ``preorder``, ``bfs`` or ``naive``, or names or ids of nodes, once each, as a list or with
     commas between; None is the right order.  Constants need not be listed.  An input left out is read
     at the end; another node left out passes nothing on.  With ``accumulate="set"`` a contribution
-    overwrites the grad.  Of the paths that were lost, ``most`` are listed for each input.
+    overwrites the grad.  Of the lost paths at most ``most`` are listed for each input.
 
     Raises ``RequestError`` for a forward run, too large tensors, an order that names no node or one twice,
     and naive recursion that would take too long.
@@ -472,7 +472,7 @@ def visit_in_order(
 
 
 def single_visit_outcomes(web: Web, sweep: OrderedSweep, most: int) -> dict[str, Outcome]:
-    """The outcome for each input."""
+    """Return the outcome for each input where each node is visited once."""
     late = {passed.edge for passed in sweep.contributions if passed.late}
     clobbers = {c.replaced: c.edge for c in sweep.contributions if c.replaced is not None}
     visited, found = {*sweep.visits}, sweep_sums(web, sweep.carried)
@@ -503,7 +503,7 @@ def single_visit_outcomes(web: Web, sweep: OrderedSweep, most: int) -> dict[str,
 
 
 def recursion_outcomes(web: Web, sweep: OrderedSweep, most: int) -> dict[str, Outcome]:
-    """The outcome for each input where every visit passes on all that has arrived so far."""
+    """Return the outcome for each input where every visit passes on all that has arrived so far."""
     every, times = sweep_sums(web), {web.output: 1}
     for passed in sweep.contributions:
         user, operand = web.users[passed.edge], web.operands[passed.edge]
@@ -526,7 +526,7 @@ def recursion_outcomes(web: Web, sweep: OrderedSweep, most: int) -> dict[str, Ou
 
 
 def count_path_uses(visits: Mapping[int, Sequence[int]], nodes: tuple[int, ...]) -> int:
-    """How often a path counted: the rising sequences of visits of its nodes, the input being read last."""
+    """Count how often a path counted: the rising sequences of visits of its nodes, the input read last."""
     first, *others = nodes[:-1] or nodes
     ways = dict.fromkeys(visits.get(first, ()), 1)
     for node in others:
@@ -536,9 +536,9 @@ def count_path_uses(visits: Mapping[int, Sequence[int]], nodes: tuple[int, ...])
 
 
 def overwriting_outcomes(web: Web, sweep: OrderedSweep, most: int) -> dict[str, Outcome]:
-    """The outcome for each input where contributions overwrite: one path is left, the others were lost.
+    """Return the outcome for each input where contributions overwrite: one path is left.
 
-    Contributions go by their numbers.
+    Contributions are given by number.
     """
     every, passed = sweep_sums(web), sweep.contributions
     last: dict[int, int] = {}  # by node: the contribution that it holds
@@ -587,14 +587,14 @@ def overwriting_outcomes(web: Web, sweep: OrderedSweep, most: int) -> dict[str, 
 # The visits that are asked for, right or wrong, and what they pass on.
 
 MOST_VISITS = 10_000
-"""The most visits of naive recursion that are simulated: it makes as many as there are ways to a node."""
+"""The most visits of naive recursion that are simulated; it makes one for each way to a node."""
 WRONG = ("preorder", "bfs", "naive")
 """The wrong orders: depth first, each node when it is met first; the same level by level; and depth first
 without a set of visited nodes, each node once for each way that leads to it."""
 
 
 def wrong_order(run: SweptRun, name: str) -> list[int]:
-    """The visits of a wrong order; for naive recursion raises ``RequestError`` where they are too many."""
+    """Return the visits of a wrong order; raises ``RequestError`` if naive recursion makes too many."""
     if name == "naive":
         refuse_long_recursion(run)
     seen: set[int] = set()
@@ -631,22 +631,22 @@ def refuse_long_recursion(run: SweptRun) -> None:
 
 
 def readable_count(count: int) -> str:
-    """A count as people read it, however large."""
+    """Write a count, however large."""
     power = (count.bit_length() - 1) * 30103 // 100000
     return f"{count:,}" if count < 10**18 else f"more than 10^{power}"
 
 
 def differentiated_operations(run: SweptRun, nodes: Iterable[int]) -> list[int]:
-    """Those of some nodes that have something to pass on: operations that are differentiated."""
+    """Select the nodes that pass something on: differentiated operations."""
     assert run.adjoints is not None
     active, operands = run.adjoints.active, run.graph.operands
     return [node for node in nodes if active[node] and operands[node]]
 
 
 def parse_visits(run: SweptRun, order: str | Iterable[str | int]) -> tuple[int, ...]:
-    """The visits that are asked for: a wrong order by its name, or nodes by name or id.
+    """Parse the visits requested: a wrong order by its name, or nodes by name or id.
 
-    Raises ``RequestError``, with the place in the text, for what is no node or is there twice.
+    Raises ``RequestError``, with the place in the text, for a word that is no node or is there twice.
     """
     if isinstance(order, str):
         if order.strip() in WRONG:
@@ -676,7 +676,7 @@ def parse_visits(run: SweptRun, order: str | Iterable[str | int]) -> tuple[int, 
 
 
 def split_order(order: str) -> Iterator[tuple[Source, Span]]:
-    """The parts of a text between its commas; that of ``X[0, 1]`` is not one."""
+    """Split a text at its commas, but not at that of ``X[0, 1]``."""
     source = Source(order, is_expression=False)
     for start, end in comma_parts(order):
         part = order[start:end]
@@ -693,7 +693,7 @@ def split_order(order: str) -> Iterator[tuple[Source, Span]]:
 
 
 def resolve_visit(run: SweptRun, source: Source, span: Span) -> int:
-    """The node that a part of a text names."""
+    """Resolve a part of a text to a node to visit."""
     written = source.text[slice(*span)]
     if written in WRONG and written not in {*run.names.values(), *run.graph.inputs}:
         message = f"'{written}' is an order, not a node"
@@ -715,9 +715,9 @@ class Contribution(NamedTuple):
     ``edge``    the edge of the web
     ``grad``    the user's grad at that visit
     ``value``   the contribution: the grad times the local derivative
-    ``before``, ``after``  the operand's grad
-    ``late``    whether the operand had been visited, for the last time, so that this is lost
-    ``replaced``  the edge whose contribution this one overwrote before it was passed on; else None
+    ``before``, ``after``  the operand's grad, before and after
+    ``late``    whether the operand's last visit was earlier, so that this is lost
+    ``replaced``  the edge whose contribution this one overwrote too early; else None
     """
 
     visit: int
@@ -734,10 +734,10 @@ class OrderedSweep(NamedTuple):
     """A reverse sweep in some order.
 
     ``visits``   the nodes, in that order
-    ``contributions``  all that was passed, in order
-    ``got``      by input: the grad that was read
+    ``contributions``  all contributions, in order
+    ``got``      the grad read, by input
     ``reads``    by input: the visit that read it; None for one that is read at the end
-    ``carried``  the edges whose contributions went on
+    ``carried``  the edges whose contributions were passed on
     """
 
     visits: tuple[int, ...]
@@ -748,7 +748,7 @@ class OrderedSweep(NamedTuple):
 
 
 def simulate_sweep(web: Web, visits: tuple[int, ...], *, overwrite: bool) -> OrderedSweep:
-    """The sweep that visits some nodes in turn; a grad begins at 0, that of the output at 1."""
+    """Run the sweep that visits some nodes in turn; grads begin at 0, the output's at 1."""
     below = collect_by_key((user, edge) for edge, user in enumerate(web.users))
     last = {node: at for at, node in enumerate(visits)}
     grads: dict[int, float] = {web.output: 1.0}

@@ -1,1 +1,1 @@
-"""A gradient held against differences, and a derivative found by hand against the true one."""
+"""A gradient checked by differences, and a derivative found by hand checked against the true one."""

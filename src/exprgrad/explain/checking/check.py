@@ -1,9 +1,9 @@
-"""A gradient held against numbers, with a verdict for each input, and the rule to blame if one is wrong.
+"""A gradient checked by numbers, with a verdict for each input, and the rule to blame if one is wrong.
 
-The numbers are differences of values, in balls where python-flint is there and else in doubles: nothing
+The numbers are differences of values, in balls where python-flint is installed, else in doubles: nothing
 that is checked vouches for itself.  Where the two disagree, the local derivative of every edge is compared
 with the difference quotient of that one operation at its operands' data.  If all of them are right, then so
-is the gradient, up to rounding: for it is made of nothing else.  With a step, the numbers are those of
+is the gradient, up to rounding, for it consists of them.  With a step, the numbers are those of
 the lesson: A. Karpathy, The spelled-out intro to neural networks and backpropagation: building micrograd
 (2022).
 """
@@ -76,25 +76,25 @@ __all__ = [
 
 MOST_IN_BALLS = 200_000
 MOST_IN_DOUBLES = 10_000
-"""The most nodes times derivatives for which differences are taken: some 5 to 15 seconds.
+"""The most nodes times derivatives for which differences are taken, in about 5 to 15 seconds.
 
 In balls a node takes 25 microseconds in the first precision, in doubles 1 millisecond for all the steps.
 """
 MOST_CHECKED = 64
-"""How many numbers of tensors are checked; of more, so many are chosen, evenly spread.
+"""The most numbers of tensors that are checked; of more, a choice is evenly spread.
 
-Each takes some 80 forward sweeps, so that all take as long as a short training.
+Each takes about 80 forward sweeps, so that all take as long as a short training.
 """
 MOST_WORK = least_work(MOST_IN_BALLS)
-"""The most bits times nodes in balls, of all derivatives: higher precisions are taken while it lasts."""
+"""The most bits times nodes in balls, of all derivatives; higher precisions use what is left."""
 
 
 class SampledClaim(NamedTuple):
-    """Where a claim was tried.
+    """The points at which a claim was tried.
 
-    ``points``      at how many points
-    ``thresholds``  on both sides of which thresholds, among them
-    ``one_sided``   the texts of comparisons and the like of which these points met one side alone
+    ``points``      the number of points
+    ``thresholds``  the thresholds with points on both sides
+    ``one_sided``   the texts of comparisons and the like of which only one side was met
     """
 
     points: int
@@ -103,22 +103,22 @@ class SampledClaim(NamedTuple):
 
 
 class Check(NamedTuple):
-    """One derivative, held against numbers.
+    """One derivative, checked by numbers.
 
     ``input``     the input's name; of an inner node its name or text
-    ``analytic``  what the gradient says, with a claim the true derivative
-    ``numeric``   what differences say, with a claim what is claimed; None where they say nothing
-    ``error``     what ``numeric`` may be off by
+    ``analytic``  the gradient's number; for a claim the true derivative
+    ``numeric``   the number by differences, or the number claimed; None where there is none
+    ``error``     the error bound of ``numeric``
     ``left``, ``right``  the derivatives from the sides, where they differ or only one is there
     ``verdict``   ``agrees``, ``kink``, ``cancellation``, ``overflow``, ``undecided`` or ``disagrees``
     ``message``   the verdict in words
-    ``node``      the node, where it was one that was asked for
-    ``claim``, ``point``  the claim's text, and the inputs at which the two numbers were found
-    ``where``     the node to look at, and its span; of a claim, a span in the claim's text
-    ``help``      what to do, where it follows from how the check was made
-    ``sampled``   where a claim was tried
-    ``proof``     what a claim that agrees rests on: ``formulas``, ``enclosed`` or ``samples``
-    ``width``     of ``enclosed``: the most that it may be off by
+    ``node``      the node, where one was requested
+    ``claim``, ``point``  the claim's text, and the inputs for the two numbers
+    ``where``     the node to show, and its span; for a claim, a span in the claim's text
+    ``help``      what to do, where that follows from the check
+    ``sampled``   the points at which a claim was tried
+    ``proof``     the evidence for a claim that agrees: ``formulas``, ``enclosed`` or ``samples``
+    ``width``     the error bound, if ``enclosed``
     """
 
     input: str
@@ -140,7 +140,7 @@ class Check(NamedTuple):
 
 
 def make_check(input: str, analytic: float | None, verdict: Verdict) -> Check:
-    """The check that a verdict makes of a derivative."""
+    """Make the check of a derivative from its verdict."""
     return Check(
         input=input,
         analytic=analytic,
@@ -156,7 +156,7 @@ def make_check(input: str, analytic: float | None, verdict: Verdict) -> Check:
 
 
 class Checker:
-    """What the checks of one run share."""
+    """The state that the checks of one run share."""
 
     def __init__(self, run: DiagnosedRun, count: int) -> None:
         self.run = run
@@ -178,11 +178,11 @@ class Checker:
 
     @cached_property
     def wrong(self) -> list[WrongNumber]:
-        """The local derivatives and data that are wrong by themselves, looked for once."""
+        """The local derivatives and data that are wrong by themselves, searched once."""
         return list(wrong_numbers(self.run, MOST_WORK))
 
     def check(self, node: int, name: str, analytic: float) -> Verdict:
-        """What numbers say of one derivative."""
+        """Check one derivative by numbers."""
         run = self.run
         special = by_rules = None
         if name in self.special and run.graph.kinds[node] == INPUT:
@@ -212,7 +212,7 @@ class Checker:
         return said if special is None or said.verdict == "kink" else special
 
     def focus(self, node: int, verdict: str) -> tuple[int, Span]:
-        """The node to look at: a kink's, one that loses digits, that is not finite, or the node itself."""
+        """Return the node to show: at a kink, with lost digits, not finite, or the node itself."""
         graph, values = self.run.graph, self.run.values
         if verdict == "kink":
             moved = dependent_flags(graph, [node])
@@ -228,7 +228,7 @@ class Checker:
 
     @cached_property
     def trusted(self) -> Mapping[str, TrustedNumber]:
-        """How far each derivative can be trusted."""
+        """The trust in each derivative."""
         from exprgrad.explain.digits.trust import measure_trust
 
         with suppress(RequestError):
@@ -236,14 +236,14 @@ class Checker:
         return {}
 
     def by_rules(self, found: Verdict, node: int, analytic: float) -> Verdict:
-        """The verdict, or the rule to blame for it."""
+        """Return the verdict, or blame a rule."""
         if not found.suspicious or found.numeric is None:
             return found
         wrong = find_wrong_local(self.run, self.wrong, node, analytic, found.numeric)
         return found if wrong is None else blame_wrong_number(found, self.run, wrong)
 
     def with_value(self, found: Verdict, true: Ball) -> Verdict:
-        """The verdict, unless the output's own data is wrong by more than rounding can be."""
+        """Return the verdict, or blame the output's data if it is wrong by more than rounding."""
         value = self.run.value
         if found.verdict == "disagrees" or not math.isfinite(value):
             return found
@@ -260,8 +260,8 @@ def check_run(
 ) -> list[Check]:
     """Check a run of both sweeps: its gradient, or the grads of some nodes.
 
-    ``h`` is the lesson's step.  Raises ``RequestError`` for nodes and a step of a formula of tensors, of
-    which all numbers are checked, or 64 of more.
+    ``h`` is the lesson's step.  Raises ``RequestError`` for nodes or a step with a formula of tensors, of
+    which all numbers are checked, at most 64.
     """
     if run.graph.shapes:
         if nodes is not None or h is not None:
@@ -284,7 +284,7 @@ def check_nodes(
 ) -> list[Check]:
     """Check the derivatives with respect to some nodes (name → node); ``run`` has both sweeps.
 
-    With a ``step`` the numbers are the lesson's: the node is bumped by it.  With ``ids`` the nodes are part
+    With a ``step`` the numbers are the lesson's: the node is bumped by it.  With ``ids`` nodes are part
     of the answer.
     """
     checker = Checker(run, len(nodes))
@@ -308,7 +308,7 @@ def check_nodes(
 
 
 def numbers_to_check(run: DiagnosedRun) -> list[tuple[str, Shape]]:
-    """The numbers to check, each by its input and its place: all, or so many of them, evenly spread."""
+    """List the numbers to check, by input and place: all, or an evenly spread choice."""
     shapes = {name: run.graph.shape(run.graph.inputs[name]) for name in run.wrt or ()}
     total = sum(map(shape_size, shapes.values()))
     count = min(total, MOST_CHECKED)
@@ -320,7 +320,7 @@ def numbers_to_check(run: DiagnosedRun) -> list[tuple[str, Shape]]:
 
 
 def run_over_numbers(run: DiagnosedRun, count: int) -> ScalarRun[DiagnosedRun] | None:
-    """The run over numbers, if so many derivatives are worked out in balls there in a reasonable time."""
+    """Return the run over numbers, if ``count`` derivatives take a reasonable time in balls there."""
     elements = sum(map(shape_size, run.graph.shapes))
     is_affordable = elements <= MOST_ELEMENTS and count * elements <= MOST_IN_BALLS
     return to_scalar_run(run) if is_affordable and has_balls() else None
@@ -329,7 +329,7 @@ def run_over_numbers(run: DiagnosedRun, count: int) -> ScalarRun[DiagnosedRun] |
 def check_number(
     run: DiagnosedRun, over: ScalarRun[DiagnosedRun] | None, name: str, place: Shape
 ) -> Check:
-    """The verdict on one number's derivative: in balls where the run is known ``over`` numbers."""
+    """Check one number's derivative, in balls if there is a run ``over`` numbers."""
     analytic, x = (number_in_place(all_of[name], place) for all_of in (run.gradient, run.inputs))
     node, called = run.graph.inputs[name], element_name(name, place)
     span = run.graph.span(node)
@@ -356,7 +356,7 @@ def check_number(
 
 
 def function_of_number(run: DiagnosedRun, name: str, place: Shape) -> Callable[[float], float]:
-    """The output as a function of one number."""
+    """Return the output as a function of one number."""
     evaluator = evaluator_for(run.graph)
 
     def value(x: float) -> float:
@@ -372,14 +372,14 @@ def function_of_number(run: DiagnosedRun, name: str, place: Shape) -> Callable[[
 # Suspects: every edge by itself, held against differences.
 
 BITS = 2200
-"""Enough for one operation on doubles: from 2^1024 to 2^-1074 are 2098 bits, and a double's 53 are left."""
+"""Bits enough for one operation on doubles: 2098 from 2^1024 to 2^-1074, and a double's 53 beyond."""
 
 
 WITHOUT_FRACTIONS = 2.0**53
-"""From here on there are no doubles between the whole numbers."""
+"""The number from which there are no doubles between whole numbers."""
 
 MOST_NODES = 20_000
-"""How many operations are looked at one by one, in seconds: a quarter of a millisecond each."""
+"""The most operations checked one by one, in a quarter of a millisecond each."""
 
 
 class WrongNumber(NamedTuple):
@@ -392,10 +392,10 @@ class WrongNumber(NamedTuple):
 
 
 def wrong_numbers(run: DiagnosedRun, work: int) -> Iterator[WrongNumber]:
-    """The local derivatives and data that are wrong at their operands' data, from the output down.
+    """Find the local derivatives and data that are wrong at their operands' data, from the output down.
 
-    Where a rule is a convention there is nothing to compare it with.  Of very many nodes, equally many of
-    each operation are looked at.  Each edge has its share of the ``work``, in bits times nodes.
+    Rules that are conventions have nothing to be compared with.  Of very many nodes, equally many of
+    each operation are checked.  Each edge has its share of the ``work``, in bits times nodes.
     """
     assert isinstance(run.adjoints, Adjoints)
     edges = sum(len(run.graph.operands[user]) for user in run.order)
@@ -431,7 +431,7 @@ def wrong_numbers(run: DiagnosedRun, work: int) -> Iterator[WrongNumber]:
 
 
 def isolate_operation(run: DiagnosedRun, user: int) -> tuple[Graph, dict[str, float]]:
-    """One operation by itself, each operand an input of its own, and the operands' data."""
+    """Return an operation alone, each operand an input of its own, and the operands' data."""
     builder, operands = GraphBuilder(plain=True), run.graph.operands[user]
     inputs = {f"operand {place}": run.values[operand] for place, operand in enumerate(operands)}
     names = [builder.input(name) for name in inputs]
@@ -440,7 +440,7 @@ def isolate_operation(run: DiagnosedRun, user: int) -> tuple[Graph, dict[str, fl
 
 
 def true_value(graph: Graph, inputs: dict[str, float]) -> float | None:
-    """One operation's value, by balls; None where they do not tell a double."""
+    """Return an operation's value by balls; None where they do not determine a double."""
     true = enclose_nodes(graph, inputs, BITS)[graph.output]
     found = float(true) if true.is_finite() else math.inf
     return found if math.isfinite(found) else None
@@ -449,9 +449,9 @@ def true_value(graph: Graph, inputs: dict[str, float]) -> float | None:
 def true_local(
     graph: Graph, inputs: dict[str, float], place: int, local: float, work: int
 ) -> BoundedEstimate | None:
-    """One operation's derivative with respect to one operand, by differences; None where they show none.
+    """Return an operation's derivative with respect to one operand, by differences; None if they show none.
 
-    So it is at a kink, at a jump, and where there are values on one side alone; in doubles also at data so
+    They show none at a kink, a jump, or an edge of the domain; in doubles also at data so
     large that all doubles are whole numbers, where the steps of ``round`` cannot be seen.
     """
     at = inputs[f"operand {place}"]
@@ -473,10 +473,10 @@ def true_local(
 def find_wrong_local(
     run: DiagnosedRun, found: Sequence[WrongNumber], node: int, analytic: float, numeric: float
 ) -> WrongNumber | None:
-    """Which wrong number explains a wrong derivative with respect to a node; None if none does.
+    """Find the wrong number that explains a node's wrong derivative; None if none does.
 
-    The derivative is found again with the true numbers instead of the wrong ones.  If that does not bring
-    it nearer to what differences say, they are innocent.  The one that changes it most is blamed.
+    The derivative is computed again with the true numbers.  If that does not bring
+    it nearer to the differences, the wrong ones are innocent.  The one that changes it most is blamed.
     """
     data = [wrong for wrong in found if wrong.position is None]
     if data or not found:
@@ -491,7 +491,7 @@ def find_wrong_local(
 def sweep_with_true_locals(
     run: DiagnosedRun, rules: Sequence[WrongNumber], node: int
 ) -> tuple[list[float], list[float]]:
-    """Every node's grad, and its derivative with respect to a node, with the true local derivatives."""
+    """Compute every node's grad, and its derivative by a node, with the true local derivatives."""
     graph, order = run.graph, run.order
     assert run.adjoints is not None
     locals_ = {user: [*local] for user in order if (local := run.adjoints.locals[user]) is not None}
@@ -514,7 +514,7 @@ def sweep_with_true_locals(
 def effect_of_error(
     run: DiagnosedRun, wrong: WrongNumber, grads: Sequence[float], tangents: Sequence[float]
 ) -> float:
-    """By how much a wrong local derivative changes the derivative."""
+    """Return by how much a wrong local derivative changes the derivative."""
     assert wrong.position is not None
     operand = run.graph.operands[wrong.user][wrong.position]
     found = abs(grads[wrong.user] * (wrong.says - wrong.true) * tangents[operand])
@@ -522,7 +522,7 @@ def effect_of_error(
 
 
 def blame_wrong_number(found: Verdict, run: DiagnosedRun, wrong: WrongNumber) -> Verdict:
-    """A verdict that blames a number that is wrong."""
+    """Return a verdict that blames a wrong number."""
     graph, user = run.graph, wrong.user
     op = BY_NAME[graph.kinds[user]]
     what, by, says, true = (
@@ -543,19 +543,19 @@ def blame_wrong_number(found: Verdict, run: DiagnosedRun, wrong: WrongNumber) ->
 # The lesson's bump: L1, the node's data and h more, L2, and (L2 - L1)/h beside its grad.
 
 LESSON = 0.001
-"""The step that the lesson takes."""
+"""The lesson's step."""
 KEPT = 8
-"""How many digits smaller than a number a step is that is suggested: about half of them."""
+"""The digits by which a suggested step is smaller than its number: about half."""
 HALVINGS = 32
-"""How often an interval is halved on the search for a kink."""
+"""The halvings of an interval in the search for a kink."""
 NOISE = 16
-"""How many ulp of the output rounding may make of a difference of differences, at most."""
+"""The most ulps of the output that rounding may add to a difference of differences."""
 
 
 def verdict_at_step(
     run: DiagnosedRun, node: int, analytic: float, step: float, best: Verdict
 ) -> Verdict:
-    """The verdict with the lesson's numbers: (L2 - L1)/h, and how far that is from the ``best``.
+    """Return the verdict with the lesson's number, (L2 - L1)/h, compared with the ``best`` verdict.
 
     Raises ``RequestError`` for a step that is 0 or not finite, or too small to change the node's data.
     """
@@ -601,7 +601,7 @@ def verdict_at_step(
 
 
 def suggest_step(data: float) -> str:
-    """What step to take instead."""
+    """Suggest a better step."""
     if not math.isfinite(data) or data + LESSON != data:
         return f"the lesson takes h = {LESSON}"
     larger = 10.0 ** (math.floor(math.log10(abs(data))) - KEPT)
@@ -620,8 +620,8 @@ def bumped_quotients(
 def has_kink_in_step(run: DiagnosedRun, found: QuotientGraph, step: float) -> bool:
     """Whether a kink or a jump lies between the node's data and that bumped by a step.
 
-    The interval is halved again and again, and the half is kept in which the slope changes more.  Where
-    the function is smooth, that change shrinks with the interval; at a kink it stays as it is, as far
+    The interval is halved repeatedly, keeping the half in which the slope changes more.  Where
+    the function is smooth, that change shrinks with the interval; at a kink it stays, as far
     as rounding lets one see.
     """
 

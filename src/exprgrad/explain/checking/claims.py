@@ -1,7 +1,7 @@
 """Derivatives found by hand: equal to the true one at sampled points, in balls, or a counterexample.
 
-The true derivative is our own formula, trusted at a point only if difference quotients in balls confirm it;
-so a wrong rule can vouch for nothing.  Numbers are the decimals that were typed: 0.1 is 1/10.  The points
+The true derivative is our own formula, trusted at a point only if difference quotients in balls confirm it,
+so that a wrong rule can't confirm anything.  Numbers are the decimals as typed: 0.1 is 1/10.  The points
 are ones that people would try, random ones, and some on both sides of each threshold.
 
 How a wrong claim differs from the truth is found from their values: a sum is taken apart into its terms, a
@@ -73,41 +73,41 @@ from exprgrad.source import Span
 __all__ = ["MOST_PARTS", "check_claims"]
 
 POINTS = 32
-"""How many points of the domain are sampled: two formulas that differ seldom agree at one."""
+"""The points sampled in the domain: two different formulas seldom agree at one."""
 BITS = 400
 """The precision in which two formulas are compared: far beyond a double's, for sums that cancel."""
 NO_PROOF: Mapping[str, Any] = {}
 FINEST, COARSE = 4096, 64
-"""The precision in which what is left of a difference is found to be 0 or not, and that over boxes."""
+"""The precision that decides whether a difference is 0, and that used over boxes."""
 MOST_FINE = 1000
-"""The most nodes of a difference for the finest."""
+"""The most nodes of a difference for the finest precision."""
 WITHIN, FARTHEST = 20.0, 1000.0
-"""How far from 0 inputs are in boxes over which a difference is enclosed, and in which one is sought."""
+"""The inputs' distance from 0 in boxes that enclose a difference, and in those searched for one."""
 MOST_BOXES, MOST_IN_BOXES = 256, 20_000
-"""How many boxes are halved, and how many nodes that may take over all."""
+"""The most boxes halved, and the most nodes evaluated for it."""
 SUSPECTS = 3
-"""The most points of boxes at which a difference that is not 0 is looked at."""
+"""The most points of boxes at which a nonzero difference is examined."""
 ENOUGH = 8
-"""How many it takes to say what a claim has wrong; a formula too large for so many is not checked."""
+"""The points needed to say what a claim has wrong; a formula too large for them is not checked."""
 TRIES = 500
-"""How many are tried to find them: of a domain that is a tenth of what is sampled, enough."""
+"""The points tried to find them: enough if a tenth of them lie in the domain."""
 CONFIRMED = CLOSE * 2**20
 """How near differences must come to our formula.
 
 They are as exact as ``CLOSE``, and much coarser is still far finer than any rule that is wrong.
 """
 CANCELLED = 2.0**-200
-"""A number up to this size that may be 0 counts as 0 if differences do: cancelling terms leave as much."""
+"""A number up to this size counts as 0 if differences are 0: cancelling terms leave as much."""
 TRIED = 64
-"""How many points may lie in the domain without a derivative before the search ends."""
+"""The points in the domain without a derivative that end the search."""
 MOST_BESIDE = 96
-"""How many points beside thresholds are tried."""
+"""The most points tried beside thresholds."""
 MOST_MIXED = 64
-"""How many points are tried that lie beside a threshold in every input."""
+"""The most points tried beside a threshold in every input."""
 TRIED_BEYOND = 8
-"""At so many points on a side at least, none of which has a value, it is said that there is none."""
+"""The points without a value on a side from which on the side counts as empty."""
 NAMED = 3
-"""How many thresholds are named; the others are in JSON."""
+"""The most thresholds named; JSON has all."""
 LEAST_ROUNDED = 3
 """The fewest digits of a claimed number that may have been rounded."""
 TRIED_NUMBERS = (2.0, 3.0, 5.0, 0.5, 7.0, -2.0, 1.5)
@@ -141,7 +141,7 @@ def check_claims(
 
 
 def read_claim(graph: Graph, name: str, text: str) -> Graph:
-    """A claim as a graph; it may read the formula's inputs and named statements."""
+    """Read a claim as a graph; it may use the formula's inputs and named statements."""
     if name not in graph.inputs:
         raise not_an_input(graph, name)
     claim = parse_and_derive(text, is_expression=False)
@@ -162,14 +162,14 @@ def read_claim(graph: Graph, name: str, text: str) -> Graph:
 
 
 def no_tensors_in_claim(message: str) -> RequestError:
-    """The error for tensors in a formula, or in a claim."""
+    """Return the error for tensors in a formula or a claim."""
     return RequestError("no-tensors", message)
 
 
 def check_claim(
     graph: Graph, name: str, text: str, claim: Graph, given: Mapping[str, float], work: int
 ) -> Check:
-    """The verdict on one claim; ``work`` bounds what is computed in balls, in bits times nodes.
+    """Check one claim; ``work`` bounds the computation in balls, in bits times nodes.
 
     Raises ``RequestError`` for a formula that is too large.
     """
@@ -243,7 +243,7 @@ def refute_claim(
 def find_claim_mistake(
     formulas: Formulas, name: str, places: Sequence[SamplePoint], said: Sequence[Ball]
 ) -> ClaimFault | None:
-    """The one wrong step that leads to a claim, a formula or the number that it is at one place."""
+    """Find the one wrong step that leads to a claim: a formula, or its number at one place."""
     if len(places) < ENOUGH_POINTS and formulas.claim.inputs:
         return None
     points = [place.point for place in places]
@@ -252,7 +252,7 @@ def find_claim_mistake(
 
 
 def rounding_interval(value: Ball) -> Ball:
-    """All numbers that round to a claimed one: to its own digits if it has three, or to a message's."""
+    """Return all numbers that round to a claimed one, to its own digits if it has three."""
     typed = Decimal(number_text(float(value)))
     digits = len(typed.as_tuple().digits)
     digits = digits if digits >= LEAST_ROUNDED else MESSAGE_DIGITS
@@ -261,7 +261,7 @@ def rounding_interval(value: Ball) -> Ball:
 
 
 def format_refutation(place: SamplePoint, claim: Graph, more: str | None) -> str:
-    """The sentence that a claim is wrong at a place, and what is wrong with it, without repetition."""
+    """Write that a claim is wrong at a place, and what is wrong with it, without repetition."""
     said = place.claim[claim.output]
     true, other = format_ball_pair(place.true, said)
     value = "the claim has no value" if said.is_nan() else f"the claim is {other}"
@@ -276,7 +276,7 @@ def format_refutation(place: SamplePoint, claim: Graph, more: str | None) -> str
 def verdict_without_points(
     formulas: Formulas, obstacle: Obstacle | None, given: Mapping[str, float]
 ) -> tuple[dict[str, float], Verdict]:
-    """What to say about a claim that could be compared nowhere, and the point that shows why."""
+    """Return the verdict on a claim that could be compared nowhere, and the point that shows why."""
     free = [name for name in formulas.function.inputs if name not in given]
     if obstacle is not None and (not free or obstacle.in_domain):
         return obstacle.point, obstacle.verdict
@@ -301,7 +301,7 @@ def agreement_verdict(
     *,
     is_same: bool,
 ) -> Verdict:
-    """The verdict on a claim that held wherever it was tried: how far that reaches, and if it is enough."""
+    """Return the verdict on a claim that held wherever it was tried, and whether that is enough."""
     is_given = len(given) == len(formulas.function.inputs)
     points = "at the given point" if is_given else f"at {sampled.points} sampled points"
     if sampled.thresholds:
@@ -323,7 +323,7 @@ def agreement_verdict(
 
 
 def claim_gap(formulas: Formulas) -> Program:
-    """The difference between claim and formula, simplified: what both have in common is gone."""
+    """Return the difference between claim and formula, simplified so that common terms cancel."""
     graph, claim, formula = formulas
     builder = GraphBuilder(typed=True)
     _, said, true = build_together(builder, graph, [claim, formula])
@@ -338,7 +338,7 @@ def is_zero_formula(gap: Program) -> bool:
 
 
 def evaluate_gap(gap: Program, point: Mapping[str, float], bits: int) -> Ball:
-    """The difference at a point."""
+    """Evaluate the difference at a point."""
     with working_precision(bits):
         inputs = {name: decimal_ball(point[name]) for name in gap.graph.inputs}
         return evaluate_in_balls(gap.graph, inputs, typed=True)[gap.outputs[0]]
@@ -357,9 +357,9 @@ def refute_or_prove(
     given: Mapping[str, float],
     work: int,
 ) -> tuple[SamplePoint | None, Mapping[str, Any]]:
-    """A point that refutes a claim that held so far; or what the claim rests on.
+    """Find a point that refutes a claim that held so far; or return the evidence for the claim.
 
-    That is ``formulas``; or ``enclosed``, with how large the difference may be within ``WITHIN``, or at
+    That is ``formulas``; or ``enclosed``, with a bound of the difference within ``WITHIN``, or at
     the given point; or nothing but ``samples``.
     """
     if is_zero_formula(gap):
@@ -385,10 +385,10 @@ def refute_or_prove(
 def bound_gap_in_boxes(
     reach: float, gap: Program, free: Sequence[str], given: Mapping[str, float]
 ) -> tuple[float, list[dict[str, float]]]:
-    """The most that a difference can be where inputs are within reach of 0; and points where it is not 0.
+    """Bound a difference where inputs are within ``reach`` of 0; also return points where it is not 0.
 
-    Of boxes that are halved again and again, the one is next in which it may be largest, or, where nothing
-    is known of it, the widest: so boxes close in on narrow features.
+    The next box to halve is the one in which it may be largest, or, where nothing
+    is known, the widest, so that boxes close in on narrow features.
     """
     count = min(MOST_BOXES, MOST_IN_BOXES // len(gap.graph))
     heap = [(-math.inf, -math.inf, ((-reach, reach),) * len(free))]
@@ -415,7 +415,7 @@ def bound_gap_in_boxes(
 
 
 def bound_gap(gap: Ball) -> float:
-    """The most that a difference is away from 0; infinite where nothing is known."""
+    """Bound the distance of a difference from 0; infinite where nothing is known."""
     return float(abs(gap).upper()) if gap.is_finite() else math.inf
 
 
@@ -433,7 +433,7 @@ class Formulas(NamedTuple):
 class SamplePoint(NamedTuple):
     """A point, the value of every node of claim and formula there, in balls, and the true derivative.
 
-    That is our formula's value, unless the point is ``special``: then it is what differences say, for the
+    That is our formula's value, unless the point is ``special``: then it is by differences, for the
     formula's conventions need not be the derivative.
     """
 
@@ -462,8 +462,8 @@ class Obstacle(NamedTuple):
 class Comparison(NamedTuple):
     """The points at which claim and formula were compared, and what is known about the others.
 
-    ``obstacle``  one of the others, the one that says most
-    ``valueless``  those at which the formula has no value
+    ``obstacle``  the most telling of the others
+    ``valueless``  the points at which the formula has no value
     """
 
     places: list[SamplePoint]
@@ -471,7 +471,7 @@ class Comparison(NamedTuple):
     valueless: list[dict[str, float]]
 
     def joined(self, other: Comparison) -> Comparison:
-        """Both together."""
+        """Return both comparisons together."""
         return Comparison(
             self.places + other.places,
             worse_obstacle(self.obstacle, other.obstacle),
@@ -482,9 +482,9 @@ class Comparison(NamedTuple):
 def find_sample_points(
     formulas: Formulas, name: str, given: Mapping[str, float], work: int
 ) -> tuple[list[SamplePoint], Obstacle | None, SampledClaim, list[str]]:
-    """Points at which claim and formula can be compared, one where they cannot, and where all that was.
+    """Find points at which claim and formula can be compared, one where they cannot, and all points tried.
 
-    And of which switches one side was not met, though the formula may have values there.
+    Also the switches with a side not met although the formula may have values there.
     """
     graph, claim, _ = formulas
     free = [name for name in graph.inputs if name not in given]
@@ -513,14 +513,14 @@ def find_sample_points(
 
 
 def uncompared_sides(gaps: Gaps, seen: Comparison, given: Mapping[str, float]) -> list[GapSide]:
-    """The sides of switches on which claim and formula were not compared."""
+    """Return the sides of switches on which claim and formula were not compared."""
     return unmet_sides(
         gaps, count_points_by_side(gaps, [place.point for place in seen.places]), given
     )
 
 
 def switch_texts(gaps: Gaps, sides: Iterable[GapSide]) -> list[str]:
-    """The switches' texts, each once."""
+    """Return the switches' texts, each once."""
     return list(dict.fromkeys(gaps.found[side.gap].text for side in sides))
 
 
@@ -531,7 +531,7 @@ def compare_beside_thresholds(
     known: Sequence[Threshold],
     work: int,
 ) -> Comparison:
-    """The comparison at points beside one or more thresholds, or at points known before."""
+    """Compare at points beside one or more thresholds, or at points known before."""
     beside = points_beside(found, min(MOST_BESIDE, count_tries(formulas, work)), MOST_BESIDE)
     several = [
         islice(points_beside_thresholds(among), MOST_MIXED)
@@ -542,7 +542,7 @@ def compare_beside_thresholds(
 
 
 def count_tries(formulas: Formulas, work: int) -> int:
-    """How many points can be looked at."""
+    """Return how many points can be tried."""
     graph, claim, _ = formulas
     return min(TRIES, work // least_work(len(graph) + len(claim)))
 
@@ -550,7 +550,7 @@ def count_tries(formulas: Formulas, work: int) -> int:
 def compare_at_points(
     formulas: Formulas, name: str, points: Iterable[dict[str, float]], most: int, work: int
 ) -> Comparison:
-    """Claim and formula compared at some points; as many are tried as the ``work`` allows."""
+    """Compare claim and formula at some points, as many as the ``work`` allows."""
     count = count_tries(formulas, work)
     found = Comparison([], None, [])
     met = 0
@@ -572,7 +572,7 @@ def compare_at_points(
 
 
 def worse_obstacle(one: Obstacle | None, other: Obstacle | None) -> Obstacle | None:
-    """The worse of two obstacles: one where differences deny our formula, or else one in its domain."""
+    """Return the worse of two obstacles: one that denies our formula, or else one in its domain."""
     if one is None or other is None:
         return one or other
     return other if other.denies or (other.in_domain and not one.in_domain) else one
@@ -581,9 +581,9 @@ def worse_obstacle(one: Obstacle | None, other: Obstacle | None) -> Obstacle | N
 def sample_point(
     formulas: Formulas, name: str, point: dict[str, float], work: int
 ) -> SamplePoint | Obstacle:
-    """A point, if claim and formula can be compared there, or why they cannot.
+    """Evaluate a point, or say why claim and formula cannot be compared there.
 
-    Where balls around decimals do not decide, as at ``abs(x - 0.3)``, doubles tell a kink.
+    Where balls around decimals do not decide, as at ``abs(x - 0.3)``, doubles reveal a kink.
     """
     place = evaluate_sample_point(formulas, name, point, work, typed=True)
     if isinstance(place, Obstacle) and place.in_domain and place.verdict.verdict == "undecided":
@@ -596,7 +596,7 @@ def sample_point(
 def evaluate_sample_point(
     formulas: Formulas, name: str, point: dict[str, float], work: int, *, typed: bool
 ) -> SamplePoint | Obstacle:
-    """The same, numbers being decimals if they are ``typed``, else doubles."""
+    """Evaluate a point, its numbers being decimals if ``typed``, else doubles."""
     graph, claim, formula = formulas
     strange = next((name for name, value in point.items() if not math.isfinite(value)), None)
     if strange is not None:
@@ -644,7 +644,7 @@ def evaluate_sample_point(
 
 
 def nonsmooth_obstacle(truth: TrueDerivative, point: dict[str, float]) -> Obstacle:
-    """What takes the place of a derivative at a point where there is none."""
+    """Return the obstacle at a point without a derivative."""
     left, right, here = ball_midpoint(truth.left), ball_midpoint(truth.right), format_point(point)
     found = Verdict(left=left, right=right)
     if truth.kind == "kink" or (truth.kind == "vertical" and left != right):
@@ -671,7 +671,7 @@ def meets_nonsmooth_point(graph: Graph, name: str, point: Mapping[str, float]) -
 
 
 def points_to_compare(graph: Graph, given: Mapping[str, float]) -> Iterator[dict[str, float]]:
-    """Points to compare at, first those that people would try; the same ones each time."""
+    """Yield points to compare at, first those that people would try; the same ones each time."""
     free = [name for name in graph.inputs if name not in given]
     fixed = {name: given[name] for name in graph.inputs if name in given}
     if not free:
@@ -688,7 +688,7 @@ def points_to_compare(graph: Graph, given: Mapping[str, float]) -> Iterator[dict
 
 
 def format_point(point: Mapping[str, float]) -> str:
-    """A point in words."""
+    """Write a point."""
     listed = [f"{name} = {number_text(value)}" for name, value in list(point.items())[:6]]
     return ", ".join([*listed, "…"] if len(point) > 6 else listed)
 
@@ -696,33 +696,33 @@ def format_point(point: Mapping[str, float]) -> str:
 # What two formulas differ by.
 
 LARGEST_DENOMINATOR = 64
-"""The largest denominator of a factor that is called by its fraction: people err by such."""
+"""The largest denominator of a factor written as a fraction: people err by such factors."""
 MOST_PARTS = 100
-"""The most terms, or factors, compared pair by pair: a longer list is of no use to a reader."""
+"""The most terms or factors compared pair by pair: a longer list would not help a reader."""
 ENOUGH_POINTS = 3
-"""The fewest points at which what is the same at all of them is no accident."""
+"""The fewest points at which an equality is no accident."""
 
 
 class FormulaSide(NamedTuple):
-    """A formula, what is claimed or what is true, and by point every node's value, in balls."""
+    """A formula, claimed or true, and every node's value at each point, in balls."""
 
     graph: Graph
     points: list[list[Ball]]
 
     def values(self, node: int) -> list[Ball]:
-        """A node's value at each point."""
+        """Return a node's value at each point."""
         return [values[node] for values in self.points]
 
 
 class ClaimFault(NamedTuple):
-    """What the claim has wrong, and where in its text."""
+    """The mistake in a claim, and its place in the text."""
 
     message: str
     span: Span | None = None
 
 
 class FormulaPiece(NamedTuple):
-    """A term or a factor: its text, value at each point, place and node, and how often it is there."""
+    """A term or a factor: its text, value at each point, span and node, and how often it occurs."""
 
     text: str
     values: list[Ball]
@@ -732,7 +732,7 @@ class FormulaPiece(NamedTuple):
 
 
 def explain_difference(claim: FormulaSide, formula: FormulaSide) -> ClaimFault | None:
-    """Explain what is wrong with a wrong claim; None if that cannot be found out."""
+    """Explain what is wrong with a wrong claim; None if that is not found."""
     said, true = (side.values(side.graph.output) for side in (claim, formula))
     if len(said) < ENOUGH_POINTS or not all(value.is_finite() for value in said):
         return None
@@ -760,7 +760,7 @@ def explain_difference(claim: FormulaSide, formula: FormulaSide) -> ClaimFault |
 def explain_single_term(
     claim: FormulaSide, formula: FormulaSide, extra: FormulaPiece, missing: FormulaPiece
 ) -> ClaimFault:
-    """The one term that differs, and how."""
+    """Explain the one term that differs."""
     whole = extra.span == claim.graph.span(claim.graph.output)
     what = "it" if whole else f"its term {extra.text}"
     ratio = constant_ratio(extra.values, missing.values)
@@ -779,7 +779,7 @@ def explain_single_term(
 
 
 def constant_ratio(said: Sequence[Ball], true: Sequence[Ball]) -> str | None:
-    """The constant factor between claim and truth, if there is one, as the end of a sentence."""
+    """Write the constant factor between claim and truth, if there is one, as the end of a sentence."""
     base = next((place for place, value in enumerate(true) if not value.contains(0)), None)
     if base is None or len(said) < ENOUGH_POINTS:
         return None
@@ -803,7 +803,7 @@ def constant_ratio(said: Sequence[Ball], true: Sequence[Ball]) -> str | None:
 
 
 def operand_counts(kind: str, *, terms: bool) -> tuple[int, ...]:
-    """How often each operand of a sum is a term, or of a product a factor; a minus is not a factor."""
+    """Count how often each operand is a term of a sum, or a factor of a product; a minus is no factor."""
     row = BY_NAME.get(kind)
     if row is None:
         return ()
@@ -811,7 +811,7 @@ def operand_counts(kind: str, *, terms: bool) -> tuple[int, ...]:
 
 
 def collect_pieces(side: FormulaSide, root: int, *, terms: bool) -> list[FormulaPiece]:
-    """The terms or factors of a node, in the graph's order: each once, with how often it is there.
+    """Collect the terms or factors of a node, in the graph's order: each once, with its count.
 
     A node with more than ``MOST_PARTS`` of them is one part.
     """
@@ -831,9 +831,9 @@ def collect_pieces(side: FormulaSide, root: int, *, terms: bool) -> list[Formula
 
 
 def count_multiplicities(graph: Graph, root: int, *, terms: bool) -> dict[int, int]:
-    """By node that is no sum (or product) itself: how often it is a term (or factor) of another.
+    """Count how often each node that is no sum (or product) itself is a term (or factor) of the root.
 
-    One sweep from the root down, for a node may be reached on more ways than can be counted one by one.
+    One sweep from the root down, since a node may be reached in too many ways to count one by one.
     """
     times, found = {root: 1}, {}
     for node in range(root, -1, -1):
@@ -850,7 +850,7 @@ def count_multiplicities(graph: Graph, root: int, *, terms: bool) -> dict[int, i
 
 
 def format_multiple(text: str, binds: int, count: int) -> str:
-    """A term that is there so many times."""
+    """Write a term with its count."""
     if count == 1:
         return text
     text = f"({text})" if binds < PRODUCT else text
@@ -858,7 +858,7 @@ def format_multiple(text: str, binds: int, count: int) -> str:
 
 
 def format_power(text: str, binds: int, count: int) -> str:
-    """A factor that is there so many times, fewer than 0 of them below the line."""
+    """Write a factor with its count; a negative count is a denominator."""
     if count == 1:
         return text
     if count == -1:
@@ -868,7 +868,7 @@ def format_power(text: str, binds: int, count: int) -> str:
 
 
 def split_into_factors(side: FormulaSide, term: FormulaPiece) -> list[FormulaPiece]:
-    """The factors of a term; how often it is there is one of them."""
+    """Split a term into factors; its count is one of them."""
     found, count = collect_pieces(side, term.node, terms=False), abs(term.times)
     times = FormulaPiece(
         str(count), [exact_ball(count)] * len(term.values), term.span, term.node, 1
@@ -879,7 +879,7 @@ def split_into_factors(side: FormulaSide, term: FormulaPiece) -> list[FormulaPie
 def differing_parts(
     said: Iterable[FormulaPiece], true: Iterable[FormulaPiece]
 ) -> tuple[list[FormulaPiece], list[FormulaPiece]] | None:
-    """The parts of each side that are not on the other; None if that are all of several."""
+    """Return the parts of each side that are not on the other; None if none of several is shared."""
     extra, missing = list(said), list(true)
     before = len(extra), len(missing)
     for part in list(extra):

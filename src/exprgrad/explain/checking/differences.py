@@ -1,8 +1,8 @@
-"""Derivatives by differences of values: quotients as a graph, and what they tend to in doubles and balls.
+"""Derivatives by differences of values: quotients as a graph, and their limits in doubles and balls.
 
-The graph has the formula beside a node's data, twice, and what they differ by.  Whatever evaluates a graph
-finds the quotients: doubles, or balls at a step far below any double.  No quotient reads a rule of the op
-table; only what rounding may have done to quotients in doubles is the sweeps' bound, which does.
+The graph has the formula on both sides of a node's data, and the differences.  Whatever evaluates a graph
+finds the quotients: doubles, or balls at a step far below any double.  No quotient uses a rule of the op
+table; only the rounding bound of quotients in doubles does, which is the sweeps'.
 
 In doubles steps are halved and quotients extrapolated.  Source: Ridders, Accurate computation of F'(x) and
 F'(x)F''(x) (1982); Press et al., Numerical Recipes, section 5.7.  Here the error is twofold: what
@@ -15,7 +15,7 @@ that rounding leaves.
 In balls a step far below any double is taken, at a precision that resolves it.  Two steps, one 2^32 times
 the other, tell a derivative from a kink, a jump or an infinite slope, and how far the quotient at the
 smaller step can be from its limit.  From far away a steep slope looks like a jump and a narrow bend like a
-kink, so these are believed only where much smaller steps find the same.
+kink, so these count only where much smaller steps find the same.
 """
 
 from __future__ import annotations
@@ -63,40 +63,40 @@ __all__ = [
 
 STEP = "the step"
 SCALE = "the step's scale"
-"""What the graph calls the two factors of the step; no input can bear a name with a blank."""
+"""The names of the step's two factors in the graph; no input's name has a blank."""
 
 
 LEVELS = 36
-"""How many steps are tried, each half of the one before: to 2^-38, where a quotient has 14 bits."""
+"""The steps tried, each half of the one before: down to 2^-38, where a quotient has 14 bits."""
 LAST = 8
-"""How many pairs of the smallest steps are looked at: of values without order 1 in 1000 would pass."""
+"""The pairs of smallest steps compared: 1 in 1000 random sequences would pass."""
 SLACK = 2.0**-20
-"""What quotients that double, or stay, may be off by for other reasons than noise, beside themselves."""
+"""The relative error allowed to quotients that double, or stay, besides noise."""
 DEPTH = 8
-"""How many steps an extrapolation draws on: each removes a term of the series, rounding hides the rest."""
+"""The steps that an extrapolation uses: each removes a term of the series, and rounding hides the rest."""
 START = -3
 """The exponent of the first step for data that are about 1 or less."""
 SETTLED = 10
-"""An estimate whose error is less than this part of it has a digit."""
+"""An estimate with an error below 1/SETTLED of it has a digit."""
 MEASURED_LEVELS = 24
-"""How many steps are tried, each half of the one before: from 2^-3 to 2^-26, half of a double's digits."""
+"""The steps tried, each half of the one before: from 2^-3 to 2^-26, half of a double's digits."""
 NEAR = (-30, -24, -18, -12)
-"""How near, in bits, the points lie at which noise is measured: their fourth differences are noise.
+"""The distances, in bits, of points at which noise is measured: their fourth differences are noise.
 
-Farther apart where most values are equal, for then they are a step of the rounding's staircase.
+They lie farther apart where most values are equal, on one step of the rounding's staircase.
 """
 ORDER = 2.0**-20
-"""Noise above this part of the values is no rounding: at such a distance the values have no order."""
+"""Noise above this part of the values is not rounding: the values vary wildly at that distance."""
 SAFE = 8
-"""How much larger than measured noise may be: it is a standard deviation, and of few values."""
+"""The factor by which noise may exceed the measured one, a standard deviation of few values."""
 
 
 class QuotientGraph(NamedTuple):
-    """A graph that has the difference quotients of another's output by one of its nodes.
+    """A graph with the difference quotients of another's output with respect to one of its nodes.
 
-    It has all nodes of the other, by the same numbers, and then, by what they are: the quotients from the
-    ``left``, from the ``right`` and between the two (``center``); ``bend``, by how much right and left
-    differ.  ``moved`` are the nodes that the step moves, the node's own two data aside: their rounding
+    It has all nodes of the other, with the same numbers, and then the quotients from the
+    ``left``, from the ``right`` and between the two (``center``); and ``bend``, how much right and left
+    differ.  ``moved`` are the nodes that the step moves, but for the node's own two data: their rounding
     makes quotients in doubles uncertain.
     """
 
@@ -118,7 +118,7 @@ QUOTIENTS = (
 
 @lru_cache(1)
 def quotient_graph(graph: Graph, node: int) -> QuotientGraph:
-    """The difference quotients of the output by a node, as a graph; two steps are ``steps(h)``."""
+    """Build the graph of the output's difference quotients by a node."""
     made, _ = transform_graph(graph)
     active, needed = dependent_flags(graph, [node]), dependency_flags(graph, graph.output)
     for name in (STEP, SCALE):
@@ -149,7 +149,7 @@ def quotient_graph(graph: Graph, node: int) -> QuotientGraph:
 
 
 def step_inputs(exponent: int) -> dict[str, float]:
-    """The step 2^exponent as the graph's inputs: two doubles, for one may be too small or too large."""
+    """Return the step 2^exponent as the graph's inputs: two doubles, since one may under- or overflow."""
     half = exponent // 2
     return {STEP: math.ldexp(1.0, half), SCALE: math.ldexp(1.0, exponent - half)}
 
@@ -158,9 +158,9 @@ def step_inputs(exponent: int) -> dict[str, float]:
 
 
 class BoundedEstimate(NamedTuple):
-    """A number and what it may be off by.
+    """A number and its error bound.
 
-    Of a difference quotient at one step that is what rounding may have done to it; of a limit, what
+    For a difference quotient at one step that is its rounding; for a limit, what
     neighbouring extrapolations and rounding tell.
     """
 
@@ -168,15 +168,15 @@ class BoundedEstimate(NamedTuple):
     error: float
 
     def settled(self, beside: float) -> bool:
-        """Tell whether a digit counts beside another number: without a limit quotients have none."""
+        """Whether it has a right digit, also beside another number; without a limit it has none."""
         size = abs(self.value)
         return self.error <= max(size, abs(beside) if math.isfinite(beside) else size) / SETTLED
 
 
 class SidedEstimates(NamedTuple):
-    """A derivative by differences: between the sides and from each; None where no values are finite.
+    """A derivative by differences, between the sides and from each; None where no values are finite.
 
-    The same of the quotients at one step.
+    Also the quotients at one step.
     """
 
     center: BoundedEstimate | None
@@ -187,10 +187,10 @@ class SidedEstimates(NamedTuple):
 def difference_estimates(
     graph: Graph, inputs: Mapping[str, float], node: int, at: float
 ) -> SidedEstimates:
-    """The output's derivative with respect to a node whose data is ``at``, and those from each side.
+    """Estimate the output's derivative with respect to a node whose data is ``at``, and from each side.
 
     Steps begin at an eighth of the node's data, and of 1 where that is larger, or where steps in
-    proportion to the data never come near 1.  Those that do not follow the function are left out.
+    proportion to the data never come near 1.  Steps that do not follow the function are left out.
     """
     found = quotient_graph(graph, node)
     near = math.frexp(at)[1] - 1 + START if at else START
@@ -209,7 +209,7 @@ def difference_estimates(
 
 
 def estimate_limits(levels: Sequence[SidedEstimates]) -> SidedEstimates:
-    """What the quotients at halved steps tend to."""
+    """Estimate the limits of quotients at halved steps."""
     sides = ((0, 2), (1, 1), (2, 1))
     return SidedEstimates(
         *(extrapolate([level[at] for level in levels], order) for at, order in sides)
@@ -217,10 +217,10 @@ def estimate_limits(levels: Sequence[SidedEstimates]) -> SidedEstimates:
 
 
 def trusted_levels(levels: Sequence[SidedEstimates], start: int) -> Sequence[SidedEstimates]:
-    """The quotients at the steps from 2^start down that say something of the slope.
+    """Select the quotients, at steps from 2^start down, that tell the slope.
 
-    None if they do not follow the function.  If they never rise above rounding, nothing tells whether large
-    steps follow it; small ones are taken to.
+    None if they do not follow the function.  If they never rise above rounding, it is unknown whether large
+    steps follow it, and small ones count.
     """
     if not quotients_follow(levels):
         return ()
@@ -234,8 +234,8 @@ def trusted_levels(levels: Sequence[SidedEstimates], start: int) -> Sequence[Sid
 def quotients_follow(levels: Sequence[SidedEstimates]) -> bool:
     """Whether difference quotients at halved steps follow the function down to the smallest steps.
 
-    Steps that span many of its periods, or a pole, do not: the values at them have nothing to do with each
-    other, so that the quotients grow as the step shrinks, with either sign.  The quotients of a function
+    Steps that span many of its periods, or a pole, do not: the values at them are unrelated,
+    so that the quotients grow as the step shrinks, with either sign.  The quotients of a function
     that is followed differ less and less; at a jump they double, and keep their sign, but not on both
     sides: that is a peak, narrower than any of the steps.
     """
@@ -247,13 +247,13 @@ def quotients_follow(levels: Sequence[SidedEstimates]) -> bool:
 def significant_pairs(
     samples: Sequence[BoundedEstimate | None],
 ) -> list[tuple[BoundedEstimate, BoundedEstimate]]:
-    """The quotients at the smallest steps and at twice those, as far as both are more than noise."""
+    """Pair the quotients at the smallest steps with those at twice the steps, where both exceed noise."""
     known = [s if s is not None and abs(s.value) > 2 * s.error else None for s in samples]
     return [(far, near) for far, near in pairwise(known) if far and near][-LAST:]
 
 
 def is_consistent_pair(far: BoundedEstimate, near: BoundedEstimate) -> bool:
-    """Whether the quotients at a step and at half of it can be those of one slope, or of one jump."""
+    """Whether the quotients at a step and at half of it may belong to one slope, or one jump."""
     smaller = abs(near.value) <= abs(far.value)
     return smaller or abs(near.value - far.value) <= abs(near.value) / 2 + comparison_slack(
         far, near
@@ -261,22 +261,22 @@ def is_consistent_pair(far: BoundedEstimate, near: BoundedEstimate) -> bool:
 
 
 def is_doubled(far: BoundedEstimate, near: BoundedEstimate) -> bool:
-    """Whether a quotient is twice the one at twice the step: the values do not change with the step."""
+    """Whether a quotient is twice that at twice the step, as where the values do not change."""
     return abs(near.value - 2 * far.value) <= comparison_slack(far, near)
 
 
 def comparison_slack(far: BoundedEstimate, near: BoundedEstimate) -> float:
-    """What rounding may do to the comparison of two quotients."""
+    """Return the slack that rounding requires in comparing two quotients."""
     return 2 * (far.error + near.error) + abs(near.value) * SLACK
 
 
 def evaluate_quotients(
     found: QuotientGraph, inputs: Mapping[str, float], step: Mapping[str, float]
 ) -> SidedEstimates:
-    """The quotients between the sides, from the left and from the right, at one step.
+    """Evaluate the quotients at one step: between the sides, from the left and from the right.
 
-    Where the data less and more the step are rounded, one of them is farther away than the other.  Then the
-    slope between them is that beside the point, off by as much as the slope changes on the way.
+    Where the data minus or plus the step is rounded, one side is farther away than the other.  Then the
+    slope between them is off by as much as the slope changes on the way.
     """
     values = forward_numbers(found.graph, {**inputs, **step})
     errors = number_data_errors(found.graph, values, moved=found.moved)
@@ -292,12 +292,12 @@ def evaluate_quotients(
 
 
 def finite_estimate(value: float, error: float) -> BoundedEstimate | None:
-    """A quotient and what it may be off by, if both are finite."""
+    """Return a quotient with its error bound, if both are finite."""
     return BoundedEstimate(value, error) if math.isfinite(value) and math.isfinite(error) else None
 
 
 def better_estimate(estimates: Sequence[BoundedEstimate | None]) -> BoundedEstimate | None:
-    """Of estimates from large steps and from small ones: the surer, if the two agree; else the latter."""
+    """Choose between estimates from large and small steps: the surer, if they agree, else the latter."""
     found = [estimate for estimate in estimates if estimate is not None]
     if len(found) == 2 and abs(found[0].value - found[1].value) > found[0].error + found[1].error:
         return found[1]
@@ -305,10 +305,10 @@ def better_estimate(estimates: Sequence[BoundedEstimate | None]) -> BoundedEstim
 
 
 def extrapolate(samples: Sequence[BoundedEstimate | None], order: int) -> BoundedEstimate | None:
-    """The limit of quotients at halved steps, whose error is a series in powers of ``step^order``.
+    """Extrapolate quotients at halved steps to their limit; their error is a series in ``step^order``.
 
-    The best of the whole tableau, by the sum of what its neighbours differ by and of the noise.  Smaller
-    steps must not lead away from it: they know of a bump that large steps leap over.
+    It is the best of the whole tableau, by its neighbours' differences plus the noise.  Smaller
+    steps must not lead away from it: they reveal a bump that large steps leap over.
     """
     best: BoundedEstimate | None = None
     row: list[BoundedEstimate] = []
@@ -338,7 +338,7 @@ def extrapolate(samples: Sequence[BoundedEstimate | None], order: int) -> Bounde
 
 
 def measure_derivatives(value: Callable[[float], float], at: float) -> SidedEstimates:
-    """The derivatives of a function of one number, between the sides and from each."""
+    """Estimate the derivatives of a function of one number, between the sides and from each."""
     scale = math.frexp(at)[1] if at else 0
     noise = SAFE * measure_rounding(value, at, scale)
     levels = [
@@ -354,7 +354,7 @@ def measure_derivatives(value: Callable[[float], float], at: float) -> SidedEsti
 def measure_quotients(
     value: Callable[[float], float], at: float, noise: float, exponent: int
 ) -> SidedEstimates:
-    """The three quotients at a step of 2^exponent."""
+    """Evaluate the three quotients at a step of 2^exponent."""
     step = math.ldexp(1.0, exponent)
     minus, plus = at - step, at + step
     low, here, high = value(minus), value(at), value(plus)
@@ -365,7 +365,7 @@ def measure_quotients(
 
 
 def measure_rounding(value: Callable[[float], float], at: float, scale: int) -> float:
-    """The standard deviation of a function's rounding, from high differences of neighbouring values."""
+    """Measure the standard deviation of a function's rounding by high differences of near values."""
     for near in NEAR:
         gap = math.ldexp(0.7, scale + near)  # no power of 2, whose sums are exact too often
         values = [value(at + step * gap) for step in range(-4, 5)]
@@ -382,7 +382,7 @@ def measure_rounding(value: Callable[[float], float], at: float, scale: int) -> 
 
 
 def difference_table(values: list[float]) -> Iterator[list[float]]:
-    """The differences of values, their differences, and so on."""
+    """Yield the differences of values, their differences, and so on."""
     row = values
     while len(row) > 1:
         row = [after - before for before, after in pairwise(row)]
@@ -392,21 +392,21 @@ def difference_table(values: list[float]) -> Iterator[list[float]]:
 # In balls.
 
 PRECISIONS = ((512, 128), (4096, 1400), (16384, 6000))
-"""Bits, and by how many the step is smaller than the node's data (or than 1, if that is less).
+"""Precisions in bits, and by how many bits the step is smaller than the node's data (or than 1).
 
-The first is for what is as smooth as most formulas are.  The second step is 2^-300 of the least double and
-less, also beside 0.  The bits are more than twice the step's: as many are left of a quotient.
+The first is for formulas as smooth as most.  The second step is 2^-300 of the least double and
+less, also beside 0.  The bits are more than twice the step's, and as many are left in a quotient.
 """
 STEP_FUNCTIONS = frozenset(op.name for op in COMMON if op.gate == "blocker")
-"""The functions that do nothing but jump, and are flat between."""
+"""The functions that are flat but for jumps."""
 STEADY = 2.0**-24
-"""By how much, of itself, a quotient may change from step to step if it has a limit."""
+"""The relative change of a quotient from step to step that still allows a limit."""
 AGREEING = 2.0**-40
-"""How near the number that is checked must be to the limit at the first step, for that to be believed."""
+"""How near the checked number must be to the limit at the first step for that to count."""
 APART = 32
-"""The steps' ratio, in bits: what changes with the step changes by 2^32, far beyond what noise explains."""
+"""The steps' ratio, in bits: a quantity that changes with the step changes by 2^32, far beyond noise."""
 CHANGED = 2.0**8
-"""What changes by more from step to step tends to 0 or to infinity, like the step's fourth root or faster.
+"""A greater change from step to step means a limit of 0 or infinity, like the step's fourth root or faster.
 
 A logarithm changes by no more than 4/3.
 """
@@ -415,7 +415,7 @@ CLOSE = 2.0**-60
 
 
 class TrueDerivative(NamedTuple):
-    """What a derivative truly is, as far as balls tell.
+    """The true derivative, as far as balls tell.
 
     ``kind`` is ``smooth``, ``kink``, ``jump``, ``vertical`` (the slope is infinite), ``edge`` (there are
     no values on one side) or ``unclear``.  ``center``, ``left`` and ``right`` are balls, None where there
@@ -430,14 +430,14 @@ class TrueDerivative(NamedTuple):
 
 
 class QuotientLimit(NamedTuple):
-    """What quotients at two steps tend to: ``found``, ``grows``, ``none`` (no values) or ``unclear``."""
+    """The limit of quotients at two steps: ``found``, ``grows``, ``none`` (no values) or ``unclear``."""
 
     kind: str
     ball: Ball | None = None
 
 
 def least_work(nodes: int) -> int:
-    """The most that the first precision takes, in bits times nodes: two steps, and both sides of each."""
+    """Return the work of the first precision, in bits times nodes: two steps, and both sides of each."""
     return 2 * 3 * nodes * PRECISIONS[0][0]
 
 
@@ -451,12 +451,12 @@ def true_differences(
     *,
     typed: bool = False,
 ) -> TrueDerivative:
-    """The output's true derivative with respect to a node whose data is about ``at``, from exact inputs.
+    """Find the output's true derivative with respect to a node with data near ``at``, from exact inputs.
 
-    Inputs and literals are the doubles that they were read as, or with ``typed`` the decimals.
+    Inputs and literals are the doubles read, or with ``typed`` the decimals.
 
-    Higher precisions than the first are taken as long as the ``work`` lasts, in bits times nodes: where the
-    first tells no derivative, or another than is ``expected``, and at 0, where no size says what is small.
+    Higher precisions are used while the ``work`` lasts, in bits times nodes: where the
+    first finds no derivative, or another than ``expected``, and at 0, which has no scale.
 
     Raises ``MissingExtraError`` without python-flint.
     """
@@ -491,7 +491,7 @@ def true_differences(
 
 
 def is_expected(limit: Ball, expected: float | None) -> bool:
-    """Whether a limit is near the number that is expected, if there is one."""
+    """Whether a limit is near the expected number, if there is one."""
     is_zero = expected == 0 and is_below_doubles(limit)
     return expected is None or is_zero or bool(abs(limit - expected) <= abs(limit) * AGREEING)
 
@@ -499,7 +499,7 @@ def is_expected(limit: Ball, expected: float | None) -> bool:
 def classify_truth(
     found: QuotientGraph, far: list[Ball], close: list[Ball], output: int
 ) -> TrueDerivative:
-    """What the quotients at two steps say together."""
+    """Classify a derivative by the quotients at two steps."""
     value = close[output]
     center, left, right, bend = (
         two_step_limit(far[node], close[node], order)
@@ -527,13 +527,13 @@ def classify_truth(
 
 
 def is_at_rest(kind: str, far: Ball, close: Ball) -> bool:
-    """Whether a node is the same at both steps, if it is a step function: none lies between the two."""
+    """Whether a step function has the same value at both steps, with no jump between."""
     is_steady = far.is_exact() and close.is_exact() and far == close
     return kind not in STEP_FUNCTIONS or bool(is_steady or (far.is_nan() and close.is_nan()))
 
 
 def two_step_limit(far: Ball, close: Ball, order: int) -> QuotientLimit:
-    """The limit of a quotient whose error is of an order in the step, from two steps."""
+    """Find the limit of a quotient, with an error of an order in the step, from two steps."""
     if far.is_nan() or close.is_nan():
         return QuotientLimit("none")
     if not (far.is_finite() and close.is_finite()):
@@ -555,7 +555,7 @@ def two_step_limit(far: Ball, close: Ball, order: int) -> QuotientLimit:
 
 
 def is_below_doubles(ball: Ball | None) -> bool:
-    """Whether a number is certainly less than the least double, so that doubles take it for 0."""
+    """Whether a number is surely below the least double, and so 0 in doubles."""
     return ball is not None and bool(ball.abs_upper() < TINY)
 
 
@@ -563,17 +563,17 @@ def is_below_doubles(ball: Ball | None) -> bool:
 # that resolves it, has all the digits of a double.  It is an estimate still: no two steps prove a limit.
 
 PRECISE = (4096, 16384)
-"""Bits: the second where the first tells nothing, as beside 1 + x^8."""
+"""Precisions in bits: the second is for cases like 1 + x^8 where the first tells nothing."""
 MOST_WORK = 2**28
 """The most bits times nodes, of all inputs together, on both sides: about half a second."""
 DIGIT_BY_DIGIT, OTHERWISE = {CONST, INPUT, *SUMS, *PRODUCTS}, 32
-"""Operations whose work grows with their digits alone, and how many of them one other counts for."""
+"""Operations whose work grows with the digits alone, and how many of them any other counts for."""
 BELOW = 1400
-"""By how many bits the step is smaller than the input, or than 1 if that is less."""
+"""The bits by which the step is smaller than the input, or than 1 if that is less."""
 ODD = 1_000_000_007
 """The step is no power of 2, where ``1/x % 1`` and the like are always 0."""
 NEARER = 600
-"""By how many bits a smaller step still is nearer, where the value at the point itself is not known."""
+"""The bits by which a second step is smaller, where the value at the point itself is not known."""
 
 
 class SideGuess(NamedTuple):
@@ -591,10 +591,10 @@ NO_GUESSES: Guesses = (SideGuess(), SideGuess())
 
 
 def guess_both_sides(run: SweptRun, name: str) -> Guesses:
-    """A guess for the left and for the right of an input's value; of limits alone where that is nan.
+    """Guess both sides of an input's value; only limits where the value is nan.
 
     Where the doubles and the decimals as typed lead to different places, the one that has a kink or a jump
-    counts: it is what the sweep met.
+    counts, for the sweep met it.
     """
     if not has_balls():
         return NO_GUESSES
@@ -609,7 +609,7 @@ def guess_both_sides(run: SweptRun, name: str) -> Guesses:
 
 
 def guess_side(run: SweptRun, name: str, sign: int, *, typed: Typed) -> SideGuess:
-    """A guess for one side: first whether there is a jump, for then differences mean nothing."""
+    """Guess one side; first whether there is a jump, for then differences mean nothing."""
     start = min(math.frexp(run.inputs[name])[1], 0) - BELOW
     work = MOST_WORK // max(len(run.wrt or ()), 1)
     size = sum(1 if kind in DIGIT_BY_DIGIT else OTHERWISE for kind in run.graph.kinds)
@@ -633,14 +633,14 @@ def guess_side(run: SweptRun, name: str, sign: int, *, typed: Typed) -> SideGues
 
 
 def true_value_beside(run: SweptRun, name: str, step: Ball, bits: int, *, typed: Typed) -> Ball:
-    """The output's true value with one input a little aside."""
+    """Return the output's true value with one input a step away."""
     return enclose_nodes(run.graph, run.inputs, bits, typed=typed, aside={name: step})[
         run.graph.output
     ]
 
 
 def guess_against_truth(value: float, here: Ball, there: Pair, steps: Pair) -> SideGuess:
-    """What values at two steps say, beside the true value at the point, which must be what was computed."""
+    """Guess a side from values at two steps and the true value, which must match the computed one."""
     off = abs(here - value)
     if not here.is_finite() or bool(off > SURE * abs(here) and off > TINY):
         return SideGuess()
@@ -654,6 +654,6 @@ def guess_against_truth(value: float, here: Ball, there: Pair, steps: Pair) -> S
 
 
 def round_limit(found: QuotientLimit, *, steep: bool = False) -> float | None:
-    """The double nearest to a limit; None where there is none, or an infinite one that is not ``steep``."""
+    """Round a limit to a double; None without a limit, or for an infinite one that is not ``steep``."""
     is_number = found.kind == "found" or steep
     return float(found.ball.mid()) + 0.0 if found.ball is not None and is_number else None

@@ -1,4 +1,4 @@
-"""Mistakes by hand: the one step of the chain rule that, done wrong, makes the claim of the derivative.
+"""Mistakes by hand: the one wrong step of the chain rule that leads to a claim.
 
 The paths through an edge contribute t*l*g to an input's grad: t is the operand's derivative with respect to
 the input, l the edge's local derivative, g the user's grad.  To leave these paths out, to count them twice,
@@ -26,16 +26,16 @@ __all__ = ["find_mistake"]
 MOST_EDGES = 200
 """The most edges that are tried: a longer formula is not derived by hand."""
 LONGEST_NAME = 40
-"""Where the text of a node without a name is cut."""
+"""The longest text of an unnamed node."""
 TIGHT_BITS = 64
-"""The fewest bits of a number that may confirm a mistake: an unknown one agrees with all."""
+"""The fewest bits of a number that may confirm a mistake; a vague one agrees with everything."""
 
 Edge = tuple[int, int, int]
 """The user, the position of the operand, and the operand."""
 
 
 class PointSweep(NamedTuple):
-    """By node at a point: data, derivatives with respect to an input, grads; by edge: local derivatives."""
+    """The sweeps at a point: nodes' data, derivatives by an input and grads; edges' local derivatives."""
 
     data: list[Ball]
     tangents: list[Ball]
@@ -43,14 +43,14 @@ class PointSweep(NamedTuple):
     locals: dict[Edge, Ball]
 
     def local(self, edge: Edge) -> Ball:
-        """An edge's local derivative; undefined where it passes nothing."""
+        """Return an edge's local derivative; undefined where it passes nothing."""
         return self.locals.get(edge, undefined_ball())
 
 
 def find_mistake(
     graph: Graph, name: str, points: Sequence[Mapping[str, float]], said: Sequence[Ball], bits: int
 ) -> str | None:
-    """The mistake that makes an input's grad what is ``said``, at every point, if one does."""
+    """Find the mistake that gives the grad ``said`` for an input at every point."""
     source = graph.inputs[name]
     sweeps = [sweep_at(graph, source, point, bits) for point in points]
     for words, made in possible_mistakes(graph, source, sweeps):
@@ -60,13 +60,13 @@ def find_mistake(
 
 
 def is_confirmed(made: Ball, said: Ball) -> bool:
-    """Whether a number that is known well enough may be the one that was said."""
+    """Whether a number is known well enough and may be the one said."""
     is_known = made.rel_accuracy_bits() >= TIGHT_BITS and said.is_finite()
     return bool(is_known and made.overlaps(said))
 
 
 def sweep_at(graph: Graph, source: int, point: Mapping[str, float], bits: int) -> PointSweep:
-    """Both sweeps at a point, and a forward one from an input."""
+    """Run both sweeps at a point, and tangents from an input."""
     inputs = {name: decimal_ball(point[name]) for name in graph.inputs}
     data = evaluate_in_balls(graph, inputs, typed=True)
     grads, slopes, _ = sweep_balls(graph, data, [source], bits)
@@ -88,7 +88,7 @@ def sweep_at(graph: Graph, source: int, point: Mapping[str, float], bits: int) -
 def possible_mistakes(
     graph: Graph, source: int, sweeps: Sequence[PointSweep]
 ) -> Iterator[tuple[str, Iterable[Ball]]]:
-    """Mistakes in words, each with the grad that it makes at each point: first those about paths."""
+    """Yield mistakes in words, each with the grad that it gives at each point; paths come first."""
     edges = [*sweeps[0].locals][:MOST_EDGES]
     names = graph.names()
     texts = node_texts(graph, names, LONGEST_NAME)
@@ -123,7 +123,7 @@ def possible_mistakes(
 def replace_local(
     source: int, edge: Edge, sweeps: Iterable[PointSweep], others: Iterable[Ball]
 ) -> Iterator[Ball]:
-    """The input's grad at each point if an edge had another local derivative there."""
+    """Yield the input's grad at each point if an edge had another local derivative."""
     user, _, operand = edge
     for at, other in zip(sweeps, others, strict=False):
         yield at.grads[source] + (other - at.local(edge)) * at.tangents[operand] * at.grads[user]

@@ -1,6 +1,6 @@
-"""Where formulas switch: thresholds of their comparisons, kinks, jumps and ties, and points beside these.
+"""Thresholds of a formula's comparisons, kinks, jumps and ties, and points beside them.
 
-What a switch compares differs by 0 at its threshold.  That difference, its gap, is searched for changes of
+At a comparison's threshold both sides are equal.  Their difference, the gap, is searched for changes of
 sign along one input at a time, in doubles, over all magnitudes.  A side on which no point lies is looked
 for from points that were tried, along all inputs together; intervals may prove that there is none.
 """
@@ -33,32 +33,32 @@ __all__ = [
 Coordinates = Mapping[str, float]
 
 MOST_GAPS = 64
-"""The most gaps whose thresholds are looked for."""
+"""The most gaps searched for thresholds."""
 MOST_INPUTS = 8
-"""The most inputs along which thresholds are looked for."""
+"""The most inputs along which thresholds are sought."""
 MOST_CROSSINGS = 4
-"""The most thresholds of a gap along an input, the nearest ones: a sine has no end of them."""
+"""The most thresholds of a gap along an input, the nearest ones: a sine has infinitely many."""
 MOST_SEARCHING = 1_000_000
-"""The most nodes that are evaluated in the search: half a second, or a little more."""
+"""The most nodes evaluated in the search: about half a second."""
 HALVINGS = 120
-"""How often an interval is halved at most: enough for one from 1e100 to 1e120."""
+"""The most halvings of an interval: enough for one from 1e100 to 1e120."""
 NARROWINGS = 40
-"""How often an interval is narrowed at most in which a gap has a minimum: it may close there."""
+"""The most narrowings of an interval in which a gap has a minimum: it may close there."""
 STARTS = 4
-"""From so many points the other side of a gap is looked for, those where it is nearest."""
+"""The points, nearest to a gap, from which its other side is sought."""
 ROUNDS = 3
-"""How often each input is moved to where the gap is least."""
+"""The rounds in which each input moves to the least gap."""
 DESCENT = 60
-"""How many steps then follow its gradient."""
+"""The steps that then follow its gradient."""
 STEP = 1.5
-"""How much longer than what closes a gap of constant slope these are: they have to get past it."""
+"""Their length relative to what would close a gap of constant slope: they must get past it."""
 GOLDEN = (math.sqrt(5) - 1) / 2
 DIGITS = 12
-"""Bisection ends in a double or the next: what is so near to a shorter number is that number."""
+"""Bisection ends in a double or its neighbour; so near to a shorter number, that number is meant."""
 FEW_MIXED = 64
-"""So few points beside a threshold in every input are all taken; of more, some by chance."""
+"""The most points beside a threshold in every input that are all taken; of more, a random choice."""
 CLOSE_BY = 1e-3
-"""How near to a threshold the nearest points are, beside the threshold's own size."""
+"""The distance of the nearest points to a threshold, relative to it."""
 GRID = sorted(
     {half / 2 for half in range(-40, 41)}
     | {
@@ -67,13 +67,13 @@ GRID = sorted(
         for power in (*range(-8, 17), *range(20, 301, 20))
     }
 )
-"""Where gaps are looked at first: closely around 0, and at all magnitudes."""
+"""The first places where gaps are evaluated: closely around 0, and at all magnitudes."""
 
 
 class NamedGap(NamedTuple):
-    """What a switch compares: a node that is 0 at the threshold; and the switch's text.
+    """A comparison's gap: a node that is 0 at the threshold, and the comparison's text.
 
-    ``is_free``  whether both its sides are to be met: where the row is defined everywhere
+    ``is_free``  whether both sides are to be met, as for rows defined everywhere
     """
 
     node: int
@@ -96,7 +96,7 @@ class GapSide(NamedTuple):
 
 
 class Threshold(NamedTuple):
-    """Where a switch is along an ``input`` from a ``point``; and the switch's text."""
+    """The place of a switch along an ``input`` from a ``point``, and the switch's text."""
 
     input: str
     at: float
@@ -108,7 +108,7 @@ class Threshold(NamedTuple):
 
 
 def build_together(builder: GraphBuilder, graph: Graph, others: Sequence[Graph]) -> list[list[int]]:
-    """Formulas built into one graph; the others may read the first one's inputs and named statements."""
+    """Build formulas into one graph; the others may use the first one's inputs and named statements."""
     image = builder.include(graph)
     known = {binding.name: image[binding.node] for binding in graph.bindings}
     known |= {name: image[node] for name, node in graph.inputs.items()}
@@ -116,7 +116,7 @@ def build_together(builder: GraphBuilder, graph: Graph, others: Sequence[Graph])
 
 
 def find_gaps(graph: Graph, claim: Graph) -> Gaps:
-    """What the switches of a formula and of a claim compare, in their order."""
+    """Find the gaps of a formula's and a claim's switches, in order."""
     builder = GraphBuilder(graph.empty())
     images = build_together(builder, graph, [claim])
     found: dict[int, tuple[str, bool]] = {}
@@ -136,7 +136,7 @@ def find_gaps(graph: Graph, claim: Graph) -> Gaps:
 
 
 def first_stair_gaps(builder: GraphBuilder, step: int) -> list[int]:
-    """The gaps of the first step of stairs up, and down."""
+    """Build the gaps of the first step up, and down."""
     return [builder.apply("sub", step, builder.constant(half)) for half in (-0.5, 0.5)]
 
 
@@ -146,9 +146,9 @@ def first_stair_gaps(builder: GraphBuilder, step: int) -> list[int]:
 def find_thresholds(
     gaps: Gaps, bases: Sequence[Coordinates], free: Sequence[str]
 ) -> list[Threshold]:
-    """Where gaps close along each free input, from the first of some points from which they do.
+    """Find where gaps close along each free input, from the first of some points from which they do.
 
-    Where there are several inputs, then also from beyond all these thresholds: ``relu(x - 9)*relu(y - 9)``
+    With several inputs also search from beyond all these thresholds: ``relu(x - 9)*relu(y - 9)``
     is 0 on both sides of x = 9 where y is small.
     """
     free = free[:MOST_INPUTS]
@@ -173,7 +173,7 @@ def find_thresholds(
 
 
 def outer_points(found: Sequence[Threshold], base: Coordinates) -> list[Coordinates]:
-    """The points beyond the last threshold of every input, and before the first."""
+    """Return the points beyond the last threshold of every input, and before the first."""
     by_input = collect_by_key((threshold.input, threshold.at) for threshold in found)
     above = {name: max(ats) + 1 + abs(max(ats)) for name, ats in by_input.items()}
     below = {name: min(ats) - 1 - abs(min(ats)) for name, ats in by_input.items()}
@@ -181,7 +181,7 @@ def outer_points(found: Sequence[Threshold], base: Coordinates) -> list[Coordina
 
 
 def thresholds_on_line(line: GapLine, wanted: Iterable[int]) -> Iterator[tuple[int, Threshold]]:
-    """The thresholds of some gaps along an input, as far as the work goes."""
+    """Yield the thresholds of some gaps along an input, while the work lasts."""
     for at in wanted:
         for x in gap_crossings(line, at) if line.left > len(line.places) else ():
             yield at, Threshold(line.name, x, line.gaps.found[at].text, line.base)
@@ -190,8 +190,8 @@ def thresholds_on_line(line: GapLine, wanted: Iterable[int]) -> Iterator[tuple[i
 class GapLine:
     """The gaps along one input from a point.
 
-    ``places``  where gaps are looked at, ascending: the grid, and thresholds that have been found
-    ``left``    how many places more may be evaluated
+    ``places``  where gaps are evaluated, ascending: the grid, and thresholds found
+    ``left``    the number of places that may still be evaluated
     """
 
     def __init__(self, gaps: Gaps, base: Coordinates, name: str, left: int) -> None:
@@ -203,7 +203,7 @@ class GapLine:
         self.values: dict[float, list[float]] = {}
 
     def gap(self, at: int, x: float) -> float:
-        """A gap at a place."""
+        """Evaluate a gap at a place."""
         if x not in self.values:
             self.left -= 1
             data = forward_numbers(self.gaps.graph, {**self.base, self.name: x})
@@ -212,12 +212,12 @@ class GapLine:
 
 
 def sign_or_nan(value: float) -> float:
-    """-1, 0 or 1; nan where there is no value."""
+    """Return -1, 0 or 1; nan where there is no value."""
     return value if math.isnan(value) else float((value > 0) - (value < 0))
 
 
 def gap_crossings(line: GapLine, at: int) -> list[float]:
-    """Where a gap changes its sign, the nearest places; they are looked at for the next gaps too."""
+    """Find the nearest places where a gap changes sign; the next gaps are evaluated there too."""
     base, found = line.base[line.name], list[float]()
     for low, high in sorted(
         gap_brackets(line, at), key=lambda ends: min(abs(x - base) for x in ends)
@@ -234,7 +234,7 @@ def gap_crossings(line: GapLine, at: int) -> list[float]:
 
 
 def gap_brackets(line: GapLine, at: int) -> Iterator[tuple[float, float]]:
-    """Neighbouring places between which a gap changes its sign, or has a minimum where it closes."""
+    """Yield neighbouring places between which a gap changes sign, or has a minimum where it closes."""
     signs = [sign_or_nan(line.gap(at, x)) for x in line.places]
     for (low, high), (one, other) in zip(pairwise(line.places), pairwise(signs), strict=True):
         if abs(one - other) > 0:  # with nan it is not
@@ -250,9 +250,9 @@ def gap_brackets(line: GapLine, at: int) -> Iterator[tuple[float, float]]:
 
 
 def narrow_bracket(line: GapLine, at: int, low: float, high: float) -> float:
-    """A place between two where a gap has another sign than at these, or else where it is least.
+    """Find a place between two where a gap has another sign, or else where it is least.
 
-    It is the search by the golden section: J. Kiefer, Sequential minimax search for a maximum (1953).
+    This is golden-section search: J. Kiefer, Sequential minimax search for a maximum (1953).
     """
     before = sign_or_nan(line.gap(at, low))
     for _ in range(NARROWINGS):
@@ -293,9 +293,9 @@ def bisect_sign(line: GapLine, at: int, low: float, high: float) -> float | None
 
 
 def points_beside(found: Sequence[Threshold], few: int, most: int) -> list[dict[str, float]]:
-    """Points on both sides of each threshold: those near to it, then those between two, and beyond.
+    """Return points on both sides of each threshold: near it, then between two, and beyond.
 
-    At most so many; of more than a ``few``, those before the first and beyond the last come first.
+    At most ``most``; of more than a ``few``, those before the first and beyond the last come first.
     """
     near = [
         *islice(
@@ -309,7 +309,7 @@ def points_beside(found: Sequence[Threshold], few: int, most: int) -> list[dict[
 def points_on_lines(
     found: Sequence[Threshold], places: Callable[[Sequence[float]], Iterable[float]]
 ) -> Iterator[dict[str, float]]:
-    """Points on the lines along which thresholds were found, at the places that these make."""
+    """Yield points on the lines along which thresholds were found, at places made from them."""
     lines = collect_by_key(((one.input, id(one.point)), one) for one in found)
     for alike in lines.values():
         for x in places(sorted(one.at for one in alike)):
@@ -317,9 +317,9 @@ def points_on_lines(
 
 
 def points_beside_thresholds(found: Sequence[Threshold]) -> Iterator[dict[str, float]]:
-    """Points beside a threshold in every input that has one, where several have; the same each time.
+    """Yield points beside a threshold in every input that has one, where several have; the same each time.
 
-    So pieces are met that no line of the search went through.
+    They reach pieces that no line of the search went through.
     """
     by_input: dict[str, set[float]] = {}
     for threshold in found:
@@ -340,7 +340,7 @@ def points_beside_thresholds(found: Sequence[Threshold]) -> Iterator[dict[str, f
 
 
 def places_near(ascending: Sequence[float]) -> Iterator[float]:
-    """Just below and just above each of some numbers, and nearer to it than to any other."""
+    """Yield places just below and above each of some numbers, nearer to it than to any other."""
     for place, at in enumerate(ascending):
         others = [*ascending[max(place - 1, 0) : place], *ascending[place + 1 : place + 2]]
         by = min([(abs(at) or 1.0) * CLOSE_BY, *(abs(other - at) / 4 for other in others)])
@@ -349,7 +349,7 @@ def places_near(ascending: Sequence[float]) -> Iterator[float]:
 
 
 def places_between(ascending: Sequence[float]) -> Iterator[float]:
-    """Halfway between each two of some numbers, and well beyond the first and the last."""
+    """Yield places halfway between each two of some numbers, and well beyond the first and the last."""
     yield from place_beyond(ascending[0], -1.0)
     for low, high in pairwise(ascending):
         yield from shortest_number_between(low + (high - low) / 4, low + (high - low) / 2)
@@ -357,13 +357,13 @@ def places_between(ascending: Sequence[float]) -> Iterator[float]:
 
 
 def places_beyond_ends(ascending: Sequence[float]) -> Iterator[float]:
-    """Well beyond the first and the last of some numbers."""
+    """Yield places well beyond the first and the last of some numbers."""
     yield from place_beyond(ascending[0], -1.0)
     yield from place_beyond(ascending[-1], 1.0)
 
 
 def place_beyond(end: float, sign: float) -> Iterator[float]:
-    """Well beyond a number, on one side of it."""
+    """Yield a place well beyond a number, on one side of it."""
     yield from shortest_number_between(end, end + sign * (1 + abs(end)))
 
 
@@ -388,7 +388,7 @@ def on_both_sides(threshold: Threshold, points: Iterable[Coordinates]) -> bool:
 
 
 def count_points_by_side(gaps: Gaps, points: Iterable[Coordinates]) -> Counter[GapSide]:
-    """How many of some points lie on each side of each gap."""
+    """Count the points on each side of each gap."""
     met: Counter[GapSide] = Counter()
     for point in points:
         data = forward_numbers(gaps.graph, point)
@@ -397,7 +397,7 @@ def count_points_by_side(gaps: Gaps, points: Iterable[Coordinates]) -> Counter[G
 
 
 def unmet_sides(gaps: Gaps, met: Container[GapSide], given: Mapping[str, float]) -> list[GapSide]:
-    """The sides that should be met and are not; those that are known to be empty aside."""
+    """Return the sides that should be met and are not, without those known to be empty."""
     free = [at for at, gap in enumerate(gaps.found) if gap.is_free]
     sides = [GapSide(at, one) for at in free for one in (-1.0, 1.0) if (at, one) not in met]
     for plainer in (False, True):  # y - (y + 1) tells nothing of its range, and -1 does
@@ -414,7 +414,7 @@ def unmet_sides(gaps: Gaps, met: Container[GapSide], given: Mapping[str, float])
 def thresholds_beyond(
     gaps: Gaps, sides: Sequence[GapSide], points: Sequence[Coordinates], free: Sequence[str]
 ) -> list[Threshold]:
-    """The thresholds around a point on each of some sides, looked for from ``points``."""
+    """Find the thresholds around a point on each of some sides, searching from ``points``."""
     found: list[Threshold] = []
     met: Counter[GapSide] = Counter()
     data = forward_numbers(gaps.graph, points[0])
@@ -441,7 +441,7 @@ def thresholds_beyond(
 
 
 def gap_size(gaps: Gaps, point: Coordinates) -> float:
-    """How far from 0 the first of some gaps is at a point; infinite where it has no value."""
+    """Return the first gap's distance from 0 at a point; infinite where it has no value."""
     found = abs(forward_numbers(gaps.graph, point)[gaps.found[0].node])
     return math.inf if math.isnan(found) else found
 
@@ -449,9 +449,9 @@ def gap_size(gaps: Gaps, point: Coordinates) -> float:
 def cross_gap(
     gaps: Gaps, wanted: float, start: Coordinates, names: Sequence[str], left: int
 ) -> tuple[Coordinates | None, int]:
-    """A point at which the first gap has the sign that is ``wanted``, and how much work is left.
+    """Find a point at which the first gap has the ``wanted`` sign; also return the work left.
 
-    Each input is moved to where the gap is least, the others fixed; then all follow its gradient, for along
+    Each input moves to the least gap, the others fixed; then all follow its gradient, for along
     an axis there is no way down into a narrow valley that lies across.
     """
     graph, point = gaps.graph, start
@@ -479,7 +479,7 @@ def cross_gap(
 
 
 def least_gap(line: GapLine) -> float:
-    """The place on a line where the first gap is least, or has another sign than around it."""
+    """Find the place on a line where the first gap is least, or has another sign than around it."""
     known = [abs(line.gap(0, x)) for x in line.places]
     sizes = [math.inf if math.isnan(size) else size for size in known]
     base = line.places.index(line.base[line.name])
@@ -495,7 +495,7 @@ def least_gap(line: GapLine) -> float:
 def shortest_point(
     gaps: Gaps, wanted: float, point: Coordinates, start: Coordinates
 ) -> Coordinates:
-    """The point with as few digits as leave it on the side that is wanted, where it has moved."""
+    """Round a point's moved inputs to as few digits as keep it on the wanted side."""
     moved = {name: x for name, x in point.items() if x != start[name]}
     for digits in range(1, 17):
         short = {**point, **{name: float(f"{x:.{digits}g}") for name, x in moved.items()}}

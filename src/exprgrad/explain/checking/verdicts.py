@@ -1,4 +1,4 @@
-"""What a derivative and the numbers beside it make of each other, as a verdict and in words."""
+"""Verdicts on a derivative beside other numbers, and their words."""
 
 from __future__ import annotations
 
@@ -31,37 +31,37 @@ MESSAGE_DIGITS = 6
 ALL_DIGITS = 16
 """The digits that equal doubles share: rounding allows no stronger statement about a number.
 
-That is one less than the 17 of ``explain.digits``, which tell a double from its neighbours: there a number
+This is one less than the 17 of ``explain.digits``, which tell a double from its neighbours: there a number
 is compared with the true one, here with another that is itself rounded.
 """
 
 
 PLENTY_OF_DIGITS = 12
-"""Where a gradient has fewer digits than this, every rule is looked at: rounding takes four."""
+"""A gradient with fewer digits has every rule checked: rounding takes four."""
 ENOUGH_DIGITS = 3
 """The fewest digits that count as agreement: the lesson compares as many."""
 ZERO_WITHIN = 10.0**-ENOUGH_DIGITS
-"""What differences call 0 may be off by this at most, absolutely: there is no size to measure it by."""
+"""The absolute error allowed to differences that are 0: there is no size to measure it by."""
 
 
 # Numbers in messages: six digits, or as many as distinguish two, and how many they share.
 
 
 def short_number(value: float | None) -> str:
-    """A number in a message."""
+    """Write a number in a message."""
     return "none" if value is None else format(value + 0.0, f".{MESSAGE_DIGITS}g")
 
 
 def format_short_pair(one: float, other: float) -> tuple[str, str]:
-    """Two numbers in a message: short, or with all digits where it takes them to tell the two apart."""
+    """Write two numbers in a message: short, or with all digits if these are needed to tell them apart."""
     found = short_number(one), short_number(other)
     return found if found[0] != found[1] else (number_text(one), number_text(other))
 
 
 def format_ball_pair(one: Ball, other: Ball) -> tuple[str, str]:
-    """Two balls that do not meet, in a message: as doubles if these differ, else with the digits it takes.
+    """Write two disjoint balls in a message: as doubles if these differ, else with the digits needed.
 
-    Where these would be very many, it says by how much the other is more or less.
+    Where that takes very many, write how much the other is more or less.
     """
     doubles = float(one), float(other)
     if doubles[0] != doubles[1]:
@@ -77,14 +77,14 @@ def format_ball_pair(one: Ball, other: Ball) -> tuple[str, str]:
 
 
 def short_ball(ball: Ball) -> str:
-    """A ball's middle in a message, whatever its size."""
+    """Write a ball's middle in a message, whatever its size."""
     value = float(ball)
     beyond_doubles = ball.is_finite() and (value == 0 or math.isinf(value))
     return rough_text(ball, MESSAGE_DIGITS) if beyond_doubles else short_number(value)
 
 
 def count_shared_digits(off: float, size: float) -> int:
-    """How many leading decimal digits two numbers share that are ``off`` apart, of a size."""
+    """Count the leading decimal digits shared by two numbers of a size that are ``off`` apart."""
     if off == 0:
         return ALL_DIGITS
     return min(int(math.log10(size) - math.log10(off)), ALL_DIGITS) if 0 < off < size else 0
@@ -94,9 +94,9 @@ def count_shared_digits(off: float, size: float) -> int:
 
 
 class Verdict(NamedTuple):
-    """A verdict, in words too, and the numbers that it comes from: as in ``checking.check.Check``.
+    """A verdict, its words, and the numbers that it comes from, as in ``checking.check.Check``.
 
-    ``digits``: how many digits agree, where that is what the verdict comes from; ``help``: what to do.
+    ``digits``: how many digits agree, where that makes the verdict; ``help``: what to do.
     ``suspicious``: whether a rule may be to blame; if one is, that is the verdict.
     """
 
@@ -112,25 +112,25 @@ class Verdict(NamedTuple):
     suspicious: bool = False
 
     def says(self, verdict: str, why: str) -> Verdict:
-        """The same numbers, with a verdict."""
+        """Return the same numbers, with a verdict."""
         return self._replace(verdict=verdict, message=f"{verdict}: {why}")
 
     def agrees(self, digits: int) -> Verdict:
-        """The same numbers, with the count of digits to which they agree."""
+        """Return the same numbers, agreeing to a count of digits."""
         return self._replace(verdict="agrees", message=agreement_text(digits), digits=digits)
 
     def blaming(self, node: int, span: Span, why: str) -> Verdict:
-        """The same numbers, with a rule or a value to blame."""
+        """Return the same numbers, with a rule or a value to blame."""
         return self.says("disagrees", why)._replace(where=(node, span))
 
 
 def agreement_text(digits: int) -> str:
-    """How far two numbers agree, in words."""
+    """Write how far two numbers agree."""
     return f"agrees to {digits} digit{'s' * (digits != 1)}"
 
 
 def infinite_verdict(value: float, pole: str = "") -> Verdict:
-    """There are no differences beside a value that is not finite; ``pole``: the text of what has one."""
+    """Return the verdict at a value that is not finite; ``pole`` is the text of a node at its pole."""
     if value != value:
         return Verdict().says("undecided", "the value is nan, and so are all differences")
     here = f"{pole} has a pole here: " * bool(pole)
@@ -140,7 +140,7 @@ def infinite_verdict(value: float, pole: str = "") -> Verdict:
 
 
 def pole_text(run: SweptRun) -> str:
-    """The text of the node that is infinite because its operands are at a pole of its, if one is."""
+    """Return the text of the node that is infinite at its pole, if there is one."""
     for node, op, seen in used_operations(run, dependency_flags(run.graph, run.graph.output)):
         if math.isinf(run.values[node]):
             is_pole = all(map(math.isfinite, seen)) and at_pole(op, seen)
@@ -149,7 +149,7 @@ def pole_text(run: SweptRun) -> str:
 
 
 def one_sided_verdict(found: OneSided, returned: float) -> Verdict:
-    """The verdict where a kink or a jump is met at the point itself."""
+    """Return the verdict where a kink or a jump is met at the point itself."""
     sides = Verdict(left=found.left, right=found.right)
     if found.verdict in ("kink", "jump"):
         return kink_verdict(sides, returned, jumps=found.verdict == "jump")
@@ -159,7 +159,7 @@ def one_sided_verdict(found: OneSided, returned: float) -> Verdict:
 
 
 def kink_verdict(sides: Verdict, returned: float, *, jumps: bool) -> Verdict:
-    """The verdict at a kink or a jump, with the derivatives from the two sides."""
+    """Return the verdict at a kink or a jump, with the derivatives from the two sides."""
     where = f"left {short_number(sides.left)}, right {short_number(sides.right)}"
     return sides.says(
         "kink", f"{'the value jumps here' if jumps else where}, returned {short_number(returned)}"
@@ -167,7 +167,7 @@ def kink_verdict(sides: Verdict, returned: float, *, jumps: bool) -> Verdict:
 
 
 def unsettled_verdict(returned: float, by_rules: float | None) -> Verdict:
-    """The verdict where differences have no limit to go by; the rules of the sides may have an answer."""
+    """Return the verdict where differences have no limit; the rules of the sides may have one."""
     more = (
         "" if by_rules is None else f"; by the rules of both sides it is {short_number(by_rules)}"
     )
@@ -180,7 +180,7 @@ def unsettled_verdict(returned: float, by_rules: float | None) -> Verdict:
 
 
 def verdict_by_truth(truth: TrueDerivative, value: float, analytic: float) -> Verdict | None:
-    """The verdict where the truth is known; None where balls do not tell."""
+    """Return the verdict where the truth is known; None where balls do not tell."""
     left, right = ball_midpoint(truth.left), ball_midpoint(truth.right)
     if truth.kind == "kink" or (truth.kind == "vertical" and left != right):
         return kink_verdict(Verdict(left=left, right=right), analytic, jumps=False)
@@ -201,12 +201,12 @@ def verdict_by_truth(truth: TrueDerivative, value: float, analytic: float) -> Ve
 
 
 def ball_midpoint(ball: Ball | None) -> float | None:
-    """The double nearest to a ball's middle."""
+    """Return the double nearest to a ball's middle."""
     return None if ball is None else float(ball)
 
 
 def compare_with_truth(true: Ball, value: float, analytic: float) -> Verdict:
-    """A derivative in doubles beside the true one."""
+    """Compare a derivative in doubles with the true one."""
     numeric, written, returned = float(true), short_ball(true), f"returned {short_number(analytic)}"
     error = float(true.rad()) + math.ulp(numeric) / 2 if math.isfinite(numeric) else 0.0
     found = Verdict(numeric=numeric, error=error)
@@ -243,7 +243,7 @@ def compare_with_truth(true: Ball, value: float, analytic: float) -> Verdict:
 
 
 def verdict_by_differences(sides: SidedEstimates, analytic: float) -> Verdict:
-    """The verdict by differences in doubles, whose accuracy limits the digits."""
+    """Return the verdict by differences in doubles, whose accuracy limits the digits."""
     center, left, right = sides
     returned = f"returned {short_number(analytic)}"
     gap = abs(left.value - right.value) if left and right else 0.0

@@ -1,7 +1,7 @@
-"""Trusted digits: how many of a number are right, where the others were lost, and what is printed instead.
+"""Trusted digits: how many are right, where the others were lost, and what is printed instead.
 
-Bounds say which numbers of a run are doubtful (``right_digits``, given what a number may be off by), and
-the truth is asked about those alone.  The room's map, each concept resting on those above it:
+Bounds say which numbers of a run are doubtful (``right_digits``, given an error bound), and
+true numbers are computed for those alone.  The room's map, each concept resting on those above it:
 
 ``judgements.TrueNumbers``    the true data and grads of a graph's nodes, in balls of some precision
 ``judgements.proven_digits``  how many digits of a double are right for certain, given the truth as a ball

@@ -57,15 +57,15 @@ from exprgrad.run.evaluation import (
 __all__ = ["check_sides", "confirm_poor_nodes", "settle_numbers"]
 
 FEW_ULPS = 8
-"""By how much estimates of a derivative from the two sides may differ that is the same on both."""
+"""The most ulps between estimates from two sides of a derivative that is the same on both."""
 MOST_NAMED = 4
-"""How many numbers of one warning are called by their names."""
+"""The most numbers that a warning names."""
 SHORT = 6
-"""The digits of a number in a sentence, if they tell it from another that is beside it."""
+"""The digits of a number in a sentence, if they tell it from the other number there."""
 BRIEF = 3
 """The digits of the ends between which a number lies."""
 EXACT_ENOUGH = 20
-"""With so many bits, the first six digits of an enclosure are known."""
+"""The bits with which an enclosure's first six digits are known."""
 
 
 # Tensors and numbers, and those of them that bounds do not cover.
@@ -79,11 +79,11 @@ def settle_numbers(
     source: Truths,
     unseen: Collection[str] = (),
 ) -> Settled:
-    """Work out each number of an answer that may have fewer right digits than ``least``.
+    """Settle each number of an answer that may have fewer right digits than ``least``.
 
-    So it does with the ``doubtful`` ones, which may be others for the decimals as typed.  How many digits
-    are right ``by_bounds`` is all that is known without balls, of a formula over tensors that is too large
-    to write out, or if there are too many numbers to work out the truth about.  Of fields that are
+    So with ``doubtful`` numbers, which may differ for the decimals as typed.  The right digits
+    ``by_bounds`` are all that is known without balls, for a formula over tensors that is too large
+    to write out, or for too many numbers.  Of fields that are
     ``unseen`` only kinks and jumps are reported.
     """
     if not has_balls():  # there are no wheels of python-flint in a browser, say
@@ -127,7 +127,7 @@ def merge_settled_numbers(
     places: Mapping[Path, tuple[Path, Shape]],
     numbers: Settled,
 ) -> Settled:
-    """Tensors and numbers in which some numbers, in their ``places``, were settled by themselves."""
+    """Merge numbers that were settled one by one back into their tensors, at their ``places``."""
     digits: dict[Path, list[int]] = {}
     fresh: dict[Path, Any] = {}
     values: Mapping[Path, Any] = found.values
@@ -148,7 +148,7 @@ def merge_settled_numbers(
 def warn_by_bounds(
     counts: Mapping[Path, Any], least: int, source: Truths, help: str
 ) -> Iterator[Diagnostic]:
-    """Warnings about numbers for which only error bounds are known; the first has help."""
+    """Warn of numbers for which only error bounds are known; the first warning has help."""
     for path, number in counts.items():
         poor = first_place(number < least)
         if poor is None:
@@ -173,7 +173,7 @@ def warn_by_bounds(
 def guard_numbers(
     found: Settled, least: int, source: Truths, unseen: Collection[str] = ()
 ) -> Settled:
-    """The outcome for numbers that may have fewer right digits than ``least``."""
+    """Correct, or warn of, numbers that may have fewer right digits than ``least``."""
     poor: list[PoorNumber] = []
     for path, value in [*found.values.items()]:
         true, typed = source.truth(path)
@@ -208,9 +208,9 @@ def guard_numbers(
 
 
 def choose_answer(plain: Judgement, typed: Ball, least: int, bits: int) -> Judgement:
-    """The number to print where ``least`` digits have to be right, given the truth as typed.
+    """Choose the number to print where ``least`` digits must be right, given the true number as typed.
 
-    That is the number itself, or the double nearest to the truth where both readings have that one.
+    That is the number itself, or the double nearest to the true number if both readings agree on it.
     """
     value, true = plain.value, plain.true
     is_whole = plain.verdict == "nearest" and plain.word in ("exact", "pole", "zero")
@@ -235,7 +235,7 @@ def choose_answer(plain: Judgement, typed: Ball, least: int, bits: int) -> Judge
 
 
 def has_right_digits(number: Judgement, least: int) -> bool:
-    """Whether a number is right in all the digits that it shows: what is not finite shows none."""
+    """Whether a number is right in all digits shown; a number that is not finite shows none."""
     shows_none = {
         "nearest": True,
         "undefined": not math.isfinite(number.value),
@@ -245,7 +245,7 @@ def has_right_digits(number: Judgement, least: int) -> bool:
 
 
 def meets_typed_kink(source: Truths, path: Path = ()) -> bool:
-    """Whether the decimals as typed meet a kink or a jump that the doubles miss, and that counts.
+    """Whether the typed decimals meet a kink or a jump that the doubles miss and that matters.
 
     The value at a kink is the same on both sides.
     """
@@ -254,13 +254,13 @@ def meets_typed_kink(source: Truths, path: Path = ()) -> bool:
 
 
 class PoorNumber(NamedTuple):
-    """A number that has lost its digits, or is another for the decimals as typed.
+    """A number that has lost its digits, or differs for the decimals as typed.
 
-    ``plain``     the sweep's number beside the truth for the doubles that were read
-    ``answer``    what is printed
-    ``typed``     the truth for the decimals as typed
+    ``plain``     the sweep's number beside the true one for the doubles read
+    ``answer``    the number printed
+    ``typed``     the true number for the decimals as typed
     ``is_right``  whether the sweep's number is right for the doubles
-    ``label``     what messages call it; ``worst``: where it stands, if it speaks for several numbers
+    ``label``     its label in messages; ``worst``: its place, if it speaks for several numbers
     ``blame``     where its digits are lost, and why
     """
 
@@ -275,7 +275,7 @@ class PoorNumber(NamedTuple):
 
     @property
     def digits(self) -> int:
-        """How many digits of the sweep's number are right."""
+        """The number of right digits of the sweep's number."""
         return min(self.plain.digits, DOUBLE_DIGITS)
 
     @property
@@ -316,7 +316,7 @@ def group_by_cause(poor: Iterable[PoorNumber], source: Truths) -> list[list[Poor
 
 
 def find_causes(group: Iterable[PoorNumber]) -> frozenset[int]:
-    """The nodes that the errors of corrected numbers came through."""
+    """Return the nodes that the errors of corrected numbers came through."""
     blames = [one.blame for one in group if one.answer.verdict == "nearest"]
     return frozenset(node for one in blames if one for node in (one.node, *one.through))
 
@@ -330,8 +330,8 @@ def check_sides(
 ) -> Settled:
     """Check, and correct, derivatives that were found from one side.
 
-    ``answers`` are what the sweep and the ``sides`` have found.  Where there is no kink in truth balls know
-    them; else differences in balls do, on both sides.
+    ``answers`` are the numbers of the sweep and the ``sides``.  Where there is truly no kink balls give
+    the derivative; else differences in balls do, on both sides.
     """
     if not has_balls():
         return found
@@ -370,7 +370,7 @@ def check_sides(
 def confirm_poor_nodes(
     run: SweptRun, source: Truths, data: Iterable[int], grads: Iterable[int], least: int
 ) -> tuple[set[int], set[int]]:
-    """Those of some nodes whose data or grad has fewer right digits than ``least``."""
+    """Select the nodes whose data, and those whose grad, have fewer right digits than ``least``."""
     found, over, mine = source.doubles, source.over, run.adjoints
 
     def is_poor(value: float, true: Ball | None) -> bool:
@@ -411,7 +411,7 @@ def confirm_poor_nodes(
 
 
 def warn_of_group(group: Sequence[PoorNumber], source: Truths) -> Diagnostic:
-    """The warning about numbers that share a fate and a cause."""
+    """Make the warning about numbers that share a fate and a cause."""
     first = group[0]
     assert first.blame is not None
     node, span, help, *_ = first.blame
@@ -439,7 +439,7 @@ def warn_of_group(group: Sequence[PoorNumber], source: Truths) -> Diagnostic:
 
 
 def list_labels(group: Sequence[PoorNumber]) -> str:
-    """The labels of some numbers, as a list in a sentence."""
+    """List the labels of some numbers, as in a sentence."""
     labels = [one.label for one in group]
     if len(labels) > MOST_NAMED:
         labels[MOST_NAMED - 1 :] = [f"{len(labels) - MOST_NAMED + 1:,} more"]
@@ -447,17 +447,17 @@ def list_labels(group: Sequence[PoorNumber]) -> str:
 
 
 def inflect_verb(group: Sequence[object], singular: str, plural: str) -> str:
-    """A verb for one number or for several."""
+    """Choose a verb for one number or for several."""
     return singular if len(group) == 1 and not getattr(group[0], "worst", "") else plural
 
 
 def format_tensor_share(many: int, of: int) -> str:
-    """How many of a tensor's numbers are meant: ``5 of 6 numbers of``."""
+    """Write how many of a tensor's numbers are meant: ``5 of 6 numbers of``."""
     return f"all {of:,} numbers of" if many == of else f"{many:,} of {of:,} numbers of"
 
 
 def describe_right_digits(group: Sequence[PoorNumber]) -> str:
-    """How many digits of some numbers are right; numbers with the same count are named together."""
+    """Say how many digits of some numbers are right; numbers with the same count are named together."""
     singles = [one for one in group if not one.worst]
     told = [describe_digits_of_each(singles)] if singles else []
     told += [
@@ -472,7 +472,7 @@ def describe_right_digits(group: Sequence[PoorNumber]) -> str:
 
 
 def describe_digits_of_each(group: Sequence[PoorNumber]) -> str:
-    """The same for numbers that each speak for themselves."""
+    """Say how many digits are right for numbers that each speak for themselves."""
     by_count = collect_by_key((one.digits, one) for one in group)
     if len(by_count) > MOST_NAMED:
         fewest, highest = min(by_count), max(by_count)
@@ -487,12 +487,12 @@ def describe_digits_of_each(group: Sequence[PoorNumber]) -> str:
 
 
 def right_digits_text(digits: int) -> str:
-    """How many digits are right, in words."""
+    """Write the number of right digits, in words."""
     return f"{digits or 'no'} right digit{'s' * (digits > 1)}"
 
 
 def list_corrections(group: Sequence[PoorNumber]) -> str:
-    """What the numbers were, and what is printed instead."""
+    """List what the numbers were, and what is printed instead."""
     pairs = list(
         dict.fromkeys(format_distinct_pair(one.plain.value, one.answer.value) for one in group)
     )
@@ -503,7 +503,7 @@ def list_corrections(group: Sequence[PoorNumber]) -> str:
 
 
 def explain_zeros(group: Sequence[PoorNumber]) -> str:
-    """What a number is that is corrected to 0: none of its digits are right."""
+    """Explain a number that is corrected to 0: none of its digits are right."""
     near = [one for one in group if not one.answer.value and not one.plain.true.is_zero()]
     if not near:
         return ""
@@ -517,7 +517,7 @@ def explain_zeros(group: Sequence[PoorNumber]) -> str:
 
 
 def format_distinct_pair(value: float, other: float) -> tuple[str, str]:
-    """Two numbers with enough digits to tell them apart, and at least six."""
+    """Write two numbers with enough digits to tell them apart, at least six."""
     for digits in range(SHORT, FULL + 1):
         one, two = (f"{number + 0.0:.{digits}g}" for number in (value, other))
         if one != two:
@@ -528,7 +528,7 @@ def format_distinct_pair(value: float, other: float) -> tuple[str, str]:
 def explain_decimals(
     group: Sequence[PoorNumber], source: Truths, what_depends: str
 ) -> tuple[str, str]:
-    """That decimals and the doubles nearest to them give different answers: message and help."""
+    """Explain that decimals and their nearest doubles give different answers; return message and help."""
     decimals, turn = source.decimals, source.turn
     some = join_words(decimals) if 0 < len(decimals) <= MOST_NAMED else "decimals"
     depends = f"{what_depends} on how {some} {inflect_verb(decimals, 'is', 'are')} rounded"
@@ -546,7 +546,7 @@ def explain_decimals(
 
 
 def format_ball(true: Ball) -> str:
-    """A true number in 6 digits, as far as it is known."""
+    """Write a true number in 6 digits, as far as it is known."""
     if true.is_nan():
         return "undefined"
     if true.is_finite() and true.rel_accuracy_bits() >= EXACT_ENOUGH:

@@ -1,4 +1,4 @@
-"""A graph's true numbers, enclosed in balls, and what these prove about the doubles that were computed.
+"""A graph's true numbers, enclosed in balls, and what they prove about the computed doubles.
 
 Counts of digits come from the upper bound of the relative error that an enclosure allows.
 """
@@ -31,32 +31,32 @@ __all__ = [
 ]  # fmt: skip
 
 FULL = 17
-"""The digits that tell any double from its neighbours: no number has more that are right."""
+"""The digits that tell any double from its neighbours, and so the most that can be right."""
 LONGEST_LABEL = 40
-"""Where the text of a formula is cut that a number is called by."""
+"""The longest text of a formula in a number's label."""
 FIRST_BITS, MOST_BITS = 128, 16384
-"""The precision that is tried first, and the highest."""
+"""The first precision tried, and the highest."""
 MOST_WORK = 2**22
 """The most bits times nodes."""
 CHEAPER = 2**8
-"""How many times as many bits sums, products and quotients may have: they take little longer for them."""
+"""The factor of bits allowed to sums, products and quotients, which take little longer for them."""
 TIGHT = 80
 """An enclosure with this many bits is tight: beyond what any double could resolve."""
 NEGLIGIBLE_BITS = 1024
-"""With so many bits, what may be 0 and is far below the least double is let be."""
+"""The bits from which on a number far below the least double is left undecided."""
 TINY_BITS = 1080
 """Numbers below 2^-1080 are nearer to 0 than to any other double."""
 
 
 class TrueNumbers(NamedTuple):
-    """The true data of a graph's nodes, and their true grads if there was a sweep, to a number of bits."""
+    """The true data of a graph's nodes, and their true grads after a sweep, to a number of bits."""
 
     values: list[Ball]
     swept: BallSweep | None
     bits: int
 
     def grad(self, node: int) -> Ball:
-        """A node's true grad; 0 if none arrived there."""
+        """Return a node's true grad; 0 if none arrived."""
         grad = None if self.swept is None else self.swept.grads[node]
         return exact_ball(0) if grad is None else grad
 
@@ -70,9 +70,9 @@ def enclose_outputs(
     outputs: Sequence[int] | None = None,
     bits: int = FIRST_BITS,
 ) -> TrueNumbers:
-    """The true numbers, in a precision that makes the value and the gradient tight if any does.
+    """Enclose the true numbers, in a precision that makes value and gradient tight if any does.
 
-    Inputs and literals are the doubles that they were read as, or decimals, as ``enclose_nodes`` says of
+    Inputs and literals are the doubles read, or the decimals, as ``enclose_nodes`` says of
     ``typed``.  With ``outputs`` those nodes are made tight, instead of the graph's output.  ``bits`` are
     tried first.
     """
@@ -91,7 +91,7 @@ def enclose_outputs(
 
 
 def max_working_bits(graph: Graph) -> tuple[int, int]:
-    """The most bits for a graph: of any operations; and of its own, sums and products being cheap.
+    """Return the most bits for a graph of any operations, and for its own: sums and products are cheap.
 
     Up to the first the bits are doubled.
     """
@@ -105,7 +105,7 @@ def max_working_bits(graph: Graph) -> tuple[int, int]:
 
 
 def is_tight(x: Ball, bits: int) -> bool:
-    """Whether more precision would tell no more that matters."""
+    """Whether more precision would add nothing that matters."""
     if not x.is_finite():
         return is_infinite(x) or bool(x.is_nan())
     is_negligible = bits >= NEGLIGIBLE_BITS and x.abs_upper() < exact_ball(2) ** -TINY_BITS
@@ -125,7 +125,7 @@ def have_same_digits(one: Ball, other: Ball, digits: int, bits: int) -> bool:
 def find_rounded_decimals(
     graph: Graph, inputs: Mapping[str, float], spelled: Mapping[str, str]
 ) -> list[str]:
-    """The literals, and the inputs by their names, that are not the numbers that they are typed as.
+    """List the literals and inputs whose doubles are not the decimals typed.
 
     ``spelled`` are texts of inputs, as a run has them.
     """
@@ -153,11 +153,11 @@ def find_rounded_decimals(
 class Judgement(NamedTuple):
     """A double beside the truth.
 
-    ``verdict``  one of six: ``nearest``: no double is nearer to the truth; ``counted``: so many ``digits``
-                 are right; ``zero``: the truth may be 0, and the double is another number; ``undefined``:
-                 there is no truth; ``undecided``: no enclosure is tight enough to tell; ``ambiguous``: the
-                 decimals as typed come to another number than the doubles
-    ``digits``   how many of its digits are right for certain, from 0 to 17
+    ``verdict``  one of six: ``nearest``: no double is nearer to the true number; ``counted``: ``digits``
+                 are right; ``zero``: the true number may be 0, and the double is not; ``undefined``:
+                 there is no true number; ``undecided``: no enclosure is tight enough; ``ambiguous``: the
+                 decimals as typed give another number than the doubles
+    ``digits``   how many of its digits are surely right, from 0 to 17
     """
 
     value: float
@@ -173,7 +173,7 @@ class Judgement(NamedTuple):
 
     @property
     def word(self) -> str:
-        """The verdict as it is printed: the kind of nearest double, or whether any digit is right."""
+        """The verdict as printed: the kind of nearest double, or whether any digit is right."""
         if self.verdict == "counted":
             return "right" if self.digits else "wrong"
         if self.verdict != "nearest":
@@ -186,13 +186,13 @@ class Judgement(NamedTuple):
 
 
 def judge_number(value: float, true: Ball, bits: int) -> Judgement:
-    """What an enclosure says of a number."""
+    """Judge a number by an enclosure of the true one."""
     with working_precision(max(bits, FIRST_BITS)):
         return Judgement(value, true, find_verdict(value, true, bits), proven_digits(value, true))
 
 
 def find_verdict(value: float, true: Ball, bits: int) -> str:
-    """The verdict on a number: see ``Judgement``."""
+    """Return the verdict on a number: see ``Judgement``."""
     if true.is_nan():
         return "undefined"
     if is_infinite(true):
@@ -207,9 +207,9 @@ def find_verdict(value: float, true: Ball, bits: int) -> str:
 
 
 def proven_digits(value: float, true: Ball) -> int:
-    """How many digits of a number are right for certain, from 0 to 17.
+    """Return how many digits of a number are surely right, from 0 to 17.
 
-    That is the greatest N, from 0, for which its error is proven to be at most 10^-N of the true number.
+    That is the greatest N for which its error is proven to be at most 10^-N of the true number.
     """
     if not (true.is_finite() and math.isfinite(value)) or not bool(true != 0):
         return FULL if bool(exact_ball(value) == true) else 0
@@ -219,7 +219,7 @@ def proven_digits(value: float, true: Ball) -> int:
 
 
 def round_ball(true: Ball) -> float:
-    """The double nearest to every number in a tight ball."""
+    """Return the double nearest to every number in a tight ball."""
     value = float(true.mid())
     around = (value, math.nextafter(value, math.inf), math.nextafter(value, -math.inf))
     return next((x for x in around if is_nearest(x, true)), value) + 0.0
@@ -228,9 +228,9 @@ def round_ball(true: Ball) -> float:
 def round_outputs(
     program: Program, inputs: Mapping[str, float], typed: Mapping[str, str] | None = None
 ) -> tuple[list[float], list[float]]:
-    """The doubles nearest to a program's outputs, and what their balls leave open of each.
+    """Return the doubles nearest to a program's outputs, and what their balls leave open.
 
-    Inputs and literals are as ``enclose_nodes`` says of ``typed``.  What has no known value is
+    Inputs and literals are as ``enclose_nodes`` says of ``typed``.  An output without a known value is
     nan.
     """
     found = enclose_outputs(program.graph, inputs, None, typed=typed, outputs=program.outputs)
@@ -241,7 +241,7 @@ def round_outputs(
 
 
 def is_nearest(value: float, true: Ball) -> bool:
-    """Whether no double is nearer to whatever a finite ball holds; beyond the doubles lies 2^1024."""
+    """Whether no double is nearer to any number in a finite ball; beyond the doubles lies 2^1024."""
     if math.isnan(value):
         return False
     ends = [math.nextafter(value, -math.inf), math.nextafter(value, math.inf)]
@@ -254,7 +254,7 @@ def is_nearest(value: float, true: Ball) -> bool:
 
 
 def extend_double(value: float) -> Ball:
-    """The double nearest to a ball, or an infinity beyond the last of them."""
+    """Return a double as a ball; an infinity stands for 2^1024."""
     return (
         exact_ball(value)
         if math.isfinite(value)

@@ -1,8 +1,8 @@
-"""Where digits are lost: the way of an error through the nodes, back to where it came from.
+"""Where digits are lost: the path of an error through the nodes, back to its source.
 
-Where a number has far fewer right digits than what it is made of, a walk follows the error: at each step to
+Where a number has far fewer right digits than its operands, a walk follows the error: at each step to
 the operand, or the contribution, whose error weighs most.  The node with the largest drop on that walk is
-the one to blame.  The walk goes through the reverse sweep first, if a derivative is asked about, and then
+the one to blame.  For a derivative the walk goes through the reverse sweep first, and then
 through the data.
 """
 
@@ -32,20 +32,20 @@ from exprgrad.source import Span
 __all__ = ["Evidence", "LostDigits", "locate_digit_loss"]
 
 LEAST_DROP = 2
-"""A node loses digits if it has so many fewer than what it is made of."""
+"""The digits by which a node must have fewer than its operands to be blamed."""
 ROUNDED = 16
-"""The most digits of a number that was rounded."""
+"""The most right digits of a number that was rounded."""
 
 SMALLEST = 2.2250738585072014e-308
 """The least double with all its digits."""
 LARGE = 100.0
-"""From here on, an argument is large."""
+"""The size from which an argument is large."""
 
 
 class LostDigits(NamedTuple):
     """Where digits are lost: at a node, from ``before`` right digits to ``after``, and why.
 
-    A number that something larger is added to has more in the end than there.  Of a tensor's numbers
+    A number has more digits in the end if something larger is added to it.  Of a tensor's numbers
     ``place`` says which.
     """
 
@@ -69,7 +69,7 @@ class LossStep(NamedTuple):
 
 
 class Evidence:
-    """A run's doubles beside what is true."""
+    """A run's doubles beside the true numbers."""
 
     def __init__(self, run: SweptRun, found: TrueNumbers) -> None:
         self.run = run
@@ -78,7 +78,7 @@ class Evidence:
 
     @cached_property
     def users(self) -> dict[int, list[tuple[int, int]]]:
-        """By node: the edges along which it was passed something, as (user, position)."""
+        """By node, the edges that passed it something, as (user, position)."""
         users: dict[int, list[tuple[int, int]]] = {}
         assert self.run.adjoints is not None
         for user in self.run.order:
@@ -88,16 +88,16 @@ class Evidence:
         return users
 
     def data(self, node: int) -> tuple[float, Ball]:
-        """A node's data, computed and true."""
+        """Return a node's data, computed and true."""
         return self.run.values[node], self.found.values[node]
 
     def grad(self, node: int) -> tuple[float, Ball]:
-        """A node's grad, computed and true."""
+        """Return a node's grad, computed and true."""
         assert self.run.adjoints is not None
         return self.run.adjoints.grads[node] or 0.0, self.found.grad(node)
 
     def edge(self, user: int, position: int) -> tuple[tuple[float, Ball], tuple[float, Ball]]:
-        """An edge's local derivative and its contribution, computed and true."""
+        """Return an edge's local derivative and its contribution, computed and true."""
         assert self.run.adjoints is not None and self.found.swept is not None
         slope = self.run.adjoints.locals[user][position]
         slope = 0.0 if slope is None else slope
@@ -112,18 +112,18 @@ class Evidence:
 
 
 def count_right_digits(pair: tuple[float, Ball]) -> int:
-    """The right digits of a number; 17 only where it is exact."""
+    """Count a number's right digits; 17 only where it is exact."""
     return FULL if bool(bound_error(pair) == 0) else min(proven_digits(*pair), ROUNDED)
 
 
 def bound_error(pair: tuple[float, Ball]) -> Ball:
-    """How far a number is from the truth, as an upper bound."""
+    """Bound a number's distance from the true one."""
     value, true = pair
     return abs(exact_ball(value) - true).abs_upper() if math.isfinite(value) else whole_line()
 
 
 def largest_error_place(errors: Sequence[Ball]) -> int:
-    """The place of the largest error; what is not finite is larger than what is."""
+    """Find the largest error; one that is not finite is the largest."""
     best = 0
     for place, one in enumerate(errors):
         if errors[best].is_finite() and (not one.is_finite() or bool(one > errors[best])):
@@ -134,10 +134,10 @@ def largest_error_place(errors: Sequence[Ball]) -> int:
 def locate_digit_loss(
     evidence: Evidence, node: int, digits: int, *, is_slope: bool = False
 ) -> tuple[LostDigits | None, list[int]]:
-    """The node that loses most of the digits of a node's data, or of its grad if ``is_slope``.
+    """Find the node that loses most digits of a node's data, or of its grad if ``is_slope``.
 
-    ``digits`` is how many the number has in the end: what a partial sum has fewer is not lost to it.  Then
-    all nodes that the error came through, this one first.
+    ``digits`` is how many the number has in the end, since a partial sum may have fewer.  Also returns
+    the nodes that the error came through, this one first.
     """
     graph = evidence.graph
     with working_precision(max(evidence.found.bits, 128)):
@@ -153,7 +153,7 @@ def locate_digit_loss(
 
 
 def follow_data(evidence: Evidence, node: int) -> Iterator[LossStep]:
-    """From a node's data to the operand whose error weighs most, and so on."""
+    """Walk from a node's data to the operand whose error weighs most, and so on."""
     graph = evidence.graph
     while graph.operands[node]:
         pairs = [evidence.data(operand) for operand in graph.operands[node]]
@@ -172,9 +172,9 @@ def follow_data(evidence: Evidence, node: int) -> Iterator[LossStep]:
 
 
 def find_culprit(evidence: Evidence, node: int, pairs: Sequence[tuple[float, Ball]]) -> int | None:
-    """The operand whose error makes most of a node's; None if none explains it.
+    """Find the operand whose error makes most of a node's; None if none explains it.
 
-    Each operand in turn is taken as the doubles have it, and the others as they are.
+    Each operand in turn takes its double, the others their true numbers.
     """
     kind, true = evidence.graph.kinds[node], [number for _, number in pairs]
     out, errors = evidence.found.values[node], [bound_error(pair) for pair in pairs]
@@ -191,7 +191,7 @@ def find_culprit(evidence: Evidence, node: int, pairs: Sequence[tuple[float, Bal
 
 
 def follow_grads(evidence: Evidence, node: int) -> Iterator[LossStep]:
-    """From a node's grad to the contribution whose error weighs most, to its user's grad, and so on."""
+    """Walk from a node's grad to the contribution whose error weighs most, its user's grad, and so on."""
     while True:
         edges = evidence.users.get(node, [])
         if not edges:
@@ -214,7 +214,7 @@ def follow_grads(evidence: Evidence, node: int) -> Iterator[LossStep]:
 
 
 def follow_local(evidence: Evidence, user: int, position: int, own: int) -> Iterator[LossStep]:
-    """From an edge's local derivative to what it was computed from."""
+    """Walk from an edge's local derivative to the nodes that it was computed from."""
     graph = evidence.graph
     op = BY_NAME[graph.kinds[user]]
     operands = graph.operands[user]
@@ -235,7 +235,7 @@ def follow_local(evidence: Evidence, user: int, position: int, own: int) -> Iter
 
 
 def explain_step(evidence: Evidence, step: LossStep) -> str:
-    """Why a step of the walk has fewer right digits than what it is made of."""
+    """Say why a step of the walk loses digits."""
     if step.what == "sum":
         passed = [evidence.edge(user, place)[1][0] for user, place in evidence.users[step.node]]
         first, second = sorted(passed, key=lambda x: -abs(x) if x == x else 0.0)[:2]
@@ -251,7 +251,7 @@ def explain_step(evidence: Evidence, step: LossStep) -> str:
 
 
 def explain_data(evidence: Evidence, step: LossStep) -> str:
-    """Why a node's data has fewer right digits than its operands."""
+    """Say why a node's data has fewer right digits than its operands."""
     node, graph = step.node, evidence.graph
     kind, operands = graph.kinds[node], graph.operands[node]
     value, true = evidence.data(node)

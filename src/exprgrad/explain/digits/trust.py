@@ -1,4 +1,4 @@
-"""How far a run's numbers can be trusted: the answer of ``grad --trust`` and of ``run.trust()``."""
+"""The trust in a run's numbers: the answer of ``grad --trust`` and of ``run.trust()``."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 __all__ = ["Trust", "TrustedNumber", "measure_trust"]
 
 HALF = 8
-"""With fewer right digits than these, a number has lost more than half of them."""
+"""A number with fewer right digits has lost more than half of them."""
 MOST_LEFT = 13
-"""Digits count as lost where no more than these are left: rounding alone takes two or three."""
+"""The most digits left where digits count as lost: rounding alone takes two or three."""
 LOSSLESS = ("exact", "rounded", "pole", "undefined")
 """Verdicts on numbers that lost nothing."""
 
@@ -33,7 +33,7 @@ LOSSLESS = ("exact", "rounded", "pole", "undefined")
 class TrustedNumber(NamedTuple):
     """One number, and how far it can be trusted.
 
-    ``digits``   so many decimal digits are right: its relative error is at most 10^-digits
+    ``digits``   the number of right decimal digits: its relative error is at most 10^-digits
     ``verdict``  ``exact``; ``rounded``: no double is nearer; ``right``: as ``digits`` say; ``wrong``: no
                  digit is right; ``overflow`` or ``underflow``: the true number is beyond the doubles,
                  or too near 0; ``zero``: it is 0, or as near to 0 as ``low`` and ``high``; ``pole``: it is
@@ -57,16 +57,16 @@ class TrustedNumber(NamedTuple):
 
     @property
     def is_poor(self) -> bool:
-        """Whether more than half of the digits that a double has are wrong."""
+        """Whether more than half of a double's digits are wrong."""
         is_short = self.verdict in ("wrong", "right") and self.digits < HALF
         is_wrong_zero = self.verdict == "zero" and self.value != 0
         return self.verdict == "undecided" or is_short or is_wrong_zero
 
 
 class Trust(NamedTuple):
-    """A run's value and gradient, each with how far it can be trusted; ``bits``: the precision it took.
+    """A run's value and gradient, each with the trust in it; ``bits``: the precision used.
 
-    The derivative with respect to a tensor is by number, in nested lists of its shape.
+    A derivative with respect to a tensor is a nested list of its numbers.
     """
 
     value: TrustedNumber
@@ -74,7 +74,7 @@ class Trust(NamedTuple):
     bits: int
 
     def numbers(self) -> Iterator[tuple[str, TrustedNumber]]:
-        """The value under no name, then each derivative under its input's: ``x``, or ``x[0, 1]``."""
+        """Yield the value under an empty name, then each derivative under its name: ``x``, ``x[0, 1]``."""
         yield "", self.value
         todo: list[tuple[str, Shape, Any]] = [
             (name, (), found) for name, found in reversed(self.gradient.items())
@@ -90,7 +90,7 @@ class Trust(NamedTuple):
 def measure_trust(
     run: SweptRun, gradient: Mapping[str, Any], sides: Mapping[str, OneSided]
 ) -> Trust:
-    """How far a run's numbers can be trusted, where their digits are lost, and what would keep them.
+    """Measure how far a run's numbers can be trusted, where digits are lost, and what would keep them.
 
     ``sides`` are the derivatives from the sides, which may have corrected the ``gradient``.  Raises
     ``MissingExtraError`` without python-flint, ``RequestError`` for tensors too large to be written out.
@@ -135,7 +135,7 @@ def measure_trust(
 
 
 def describe_number(plain: Judgement, bits: int) -> TrustedNumber:
-    """A number beside the truth, as texts."""
+    """Write a number beside the true one."""
     value, true, word = plain.value, plain.true, plain.word
     with working_precision(bits):
         low, high = decimal_bounds(true) or (None, None)
@@ -149,7 +149,7 @@ def describe_number(plain: Judgement, bits: int) -> TrustedNumber:
 
 
 def find_conventions(run: SweptRun, sides: Mapping[str, OneSided]) -> set[str]:
-    """The inputs whose derivative is a convention at this point."""
+    """Find the inputs whose derivative is a convention at this point."""
     unsure = [name for name, side in sides.items() if side.verdict != "exists"]
     bent = nonsmooth_nodes(run) if unsure else []
     moved = {name: dependent_flags(run.graph, [run.graph.inputs[name]]) for name in unsure}

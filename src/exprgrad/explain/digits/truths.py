@@ -1,9 +1,9 @@
-"""Where the truth about an answer's numbers comes from, and what is to blame where they lose digits.
+"""The source of an answer's true numbers, and what is to blame where digits are lost.
 
-The formula is worked out again in ball arithmetic, in ever higher precision until every number asked for
+The formula is computed again in ball arithmetic, in ever higher precision until every number requested
 has a tight enclosure: at the exact double inputs, and for the decimals as typed.
 
-Numbers are asked for by their paths.  Tensors are written out number by number: the path of a tensor's
+Numbers are requested by path.  Tensors are written out number by number: the path of a tensor's
 number ends in its place there, as in ``("jacobian", "y", "X", "[0, 1]")``.
 """
 
@@ -60,25 +60,25 @@ __all__ = [
 ]  # fmt: skip
 
 Label = Callable[[str, Sequence[tuple[str, Shape]]], str]
-"""What messages call a number: by its field, then the names that lead to it, each with a place."""
+"""Labels a number in messages, given its field and the names that lead to it, each with a place."""
 GRADIENT = 3
-"""How many times as many nodes as a formula its gradient has, about."""
+"""About how many times as many nodes as its formula a gradient has."""
 MOST_DERIVED = 2**17
-"""For how many nodes of derived graphs the truth about tensors is worked out, about: that takes seconds."""
+"""The most nodes, about, of derived graphs for tensors' true numbers: these take seconds."""
 MOST_EXPLAINED = 16
-"""For how many numbers it is worked out where their digits are lost: each takes a walk over the graph."""
+"""The most numbers whose losses are traced, each by a walk over the graph."""
 MOST_TURNS = 10_000
-"""The most nodes of a graph whose kinks are looked for at the numbers as typed."""
+"""The most nodes of a graph that is searched for kinks at the decimals as typed."""
 BY_ONE = {"value", "gradient", "jacobian", "vjp"}
-"""The fields of values and of first derivatives, whose digits a rewrite may keep."""
+"""The fields of values and first derivatives, whose digits a rewrite may keep."""
 
 
 class Blame(NamedTuple):
-    """The node of the user's graph that a number's digits are lost at, its span, and help.
+    """The node of the user's graph where a number loses digits, its span, and help.
 
     ``through``  the nodes that an error came through on its way to the number
-    ``lost``     how many digits are lost there, and why; None where the number is all that is known
-    ``better``   a rewrite that keeps them
+    ``lost``     how many digits are lost there, and why; None where that is not known
+    ``better``   a rewrite that keeps the digits
     """
 
     node: int
@@ -90,7 +90,7 @@ class Blame(NamedTuple):
 
 
 class DecimalKink(NamedTuple):
-    """A kink or a jump, in words; and whether it counts where the answer is the same."""
+    """A kink or a jump, in words, and whether it matters where the answer is the same."""
 
     words: str
     is_kink: bool
@@ -98,10 +98,10 @@ class DecimalKink(NamedTuple):
 
 
 class AskedNumbers(NamedTuple):
-    """Numbers of an answer, over numbers: where doubles find them, and where balls do.
+    """An answer's numbers, as nodes: those that doubles compute, and those that balls do.
 
-    ``computed``  the run of the doubles, and ``nodes`` the numbers there, by path
-    ``graph``     by the rules for real arithmetic, and ``true_nodes`` the numbers there; what is left out
+    ``computed``  the run in doubles; ``nodes`` are the numbers' nodes there, by path
+    ``graph``     the graph by the rules of real arithmetic, with ``true_nodes``; what is left out
                   is always 0
     ``is_derived``  whether both are derived graphs; else they are the formula's, which two sweeps visit
     """
@@ -114,13 +114,13 @@ class AskedNumbers(NamedTuple):
 
 
 class Truths:
-    """The truth about an answer's numbers, for the doubles that were read and the decimals as typed.
+    """The true numbers of an answer, for the doubles read and for the decimals as typed.
 
     ``run``      the formula's
-    ``outputs``  the nodes whose values, or whose derivatives, are asked for, by name
-    ``label``    what messages call numbers
-    ``find``     what finds some numbers, given the run over numbers and their paths there
-    ``is_explained``  whether it is worked out where digits are lost, which takes most of the time
+    ``outputs``  the nodes whose values or derivatives are requested, by name
+    ``label``    labels numbers in messages
+    ``find``     finds some numbers, given the run over numbers and their paths there
+    ``is_explained``  whether losses of digits are traced, which takes most of the time
     """
 
     def __init__(
@@ -142,14 +142,14 @@ class Truths:
     # Paths.
 
     def whole(self, path: Path) -> Path:
-        """The path of the tensor that a number is one of; its own if it is none's."""
+        """Return the path of a number's tensor; its own path for a plain number."""
         is_unnamed = path[0] == "value" and "" in self.outputs
         return path[: 3 if path[0] in MATRICES else 1 if is_unnamed else 2]
 
     def split(self, path: Path) -> list[tuple[str, Shape, int]]:
-        """The names by which a number is found, each with a place and a node of the run.
+        """Return the names that lead to a number, each with a place and a node of the run.
 
-        The places are ``()`` if it is the tensor's path.
+        The places are ``()`` for a tensor's path.
         """
         field, *names = self.whole(path)
         rest = path[len(names) + 1 :]  # the place of a tensor's number, if it is one
@@ -164,23 +164,23 @@ class Truths:
         return found
 
     def number(self, path: Path) -> Path:
-        """What the path of a number is over numbers."""
+        """Return the path of a number in the run over numbers."""
         return path[0], *(element_name(name, place) for name, place, _ in self.split(path))
 
     def label(self, path: Path) -> str:
-        """What messages call a number, or a tensor."""
+        """Label a number, or a tensor, for messages."""
         return self.label_number(path[0], [(name, place) for name, place, _ in self.split(path)])
 
     def count(self, tensor: Path) -> int:
-        """How many numbers a tensor has."""
+        """Count a tensor's numbers."""
         return prod(shape_size(self.run.graph.shape(node)) for _, _, node in self.split(tensor))
 
     # The truth.
 
     def is_affordable(self, paths: Sequence[Path]) -> bool:
-        """Whether the truth about some numbers is worked out in a reasonable time: over numbers it is.
+        """Whether some true numbers can be computed in a reasonable time; over numbers they can.
 
-        Over tensors that depends on how many nodes a derived graph of them has, about: a sweep for each
+        Over tensors that depends on the size of their derived graph, about: a sweep for each
         row of a matrix.
         """
         if not self.over.origins:
@@ -191,7 +191,7 @@ class Truths:
         return len(paths) <= MOST_ELEMENTS and work <= MOST_DERIVED
 
     def seek(self, paths: Iterable[Path]) -> None:
-        """Say which numbers are asked for: derived graphs find no others."""
+        """Set the numbers requested: derived graphs find no others."""
         self.paths = [self.number(path) for path in paths]
 
     @cached_property
@@ -201,48 +201,48 @@ class Truths:
 
     @cached_property
     def asked(self) -> AskedNumbers:
-        """The numbers that are asked for."""
+        """The numbers requested."""
         return self.find(self.over, self.paths)
 
     @cached_property
     def decimals(self) -> list[str]:
-        """The literals, and the inputs by their names, that doubles only come near."""
+        """The literals and inputs whose doubles are not exact."""
         run = self.asked.computed
         return find_rounded_decimals(self.over.run.graph, run.inputs, run.spelled)
 
     @property
     def true_outputs(self) -> list[int]:
-        """The nodes that have to be tight; the gradient, which a sweep finds, aside."""
+        """The nodes that must be tight, without the gradient, which a sweep finds."""
         asked = self.asked
         found = asked.true_nodes.items()
         return [node for path, node in found if asked.is_derived or path[0] == "value"]
 
     @cached_property
     def doubles(self) -> TrueNumbers:
-        """The truth for the doubles that were read."""
+        """The true numbers for the doubles read."""
         return self.enclose()
 
     @cached_property
     def typed(self) -> TrueNumbers:
-        """The truth for the decimals as typed."""
+        """The true numbers for the decimals as typed."""
         if not self.decimals:
             return self.doubles
         return self.enclose(typed=self.asked.computed.spelled, bits=self.doubles.bits)
 
     def enclose(self, **reading: Any) -> TrueNumbers:
-        """The truth about the numbers by one reading."""
+        """Enclose the numbers, by one reading."""
         run, graph = self.asked.computed, self.asked.graph
         outputs = self.true_outputs
         return enclose_outputs(graph, run.inputs, run.wrt, outputs=outputs, **reading)
 
     @property
     def bits(self) -> int:
-        """The precision that it took."""
+        """The precision used."""
         return self.doubles.bits
 
     @cached_property
     def formula_balls(self) -> tuple[list[Ball], list[Ball]]:
-        """The true data of the formula's own nodes, for the doubles and for the decimals as typed."""
+        """The true data of the formula's nodes, for the doubles and for the decimals as typed."""
         if not self.asked.is_derived:
             return self.doubles.values, self.typed.values
         graph, run = self.over.run.graph, self.asked.computed
@@ -252,11 +252,11 @@ class Truths:
         return doubles, enclose_nodes(graph, run.inputs, self.bits, typed=run.spelled)
 
     def is_slope(self, path: Path) -> bool:
-        """Whether a number is the grad of its node."""
+        """Whether a number is its node's grad."""
         return path[0] == "gradient" and not self.asked.is_derived
 
     def truth(self, path: Path) -> tuple[Ball, Ball]:
-        """A number for the doubles that were read, and for the decimals as they are typed."""
+        """Return a true number for the doubles read, and for the decimals as typed."""
         number = self.number(path)
         node = self.asked.true_nodes.get(number)
         if node is None:
@@ -269,10 +269,10 @@ class Truths:
 
     @cached_property
     def alone(self) -> set[Path]:
-        """The numbers of derived graphs that are infinite in doubles, and true at the point alone.
+        """The numbers of derived graphs that are infinite in doubles, and true only at the point itself.
 
-        A rule that has a case for a pole, an edge or a jump says there what the case is, and its derivative
-        is that of the case: it is no derivative of the formula.
+        A rule with a case for a pole, an edge or a jump gives that case there, and its derivative
+        is that of the case, not of the formula.
         """
         run, nodes = self.asked.computed, self.asked.true_nodes
         infinite = [
@@ -287,7 +287,7 @@ class Truths:
         return {path for path in infinite if not beside[nodes[path]].is_finite()}
 
     def has_value(self, path: Path) -> bool:
-        """Whether the outputs that a number comes of may have values, by one of the two readings."""
+        """Whether a number's outputs may have values, by one of the two readings."""
         if path[0] in BY_OUTPUT:
             _, place, output = self.split(path)[0]
             nodes = [self.over.node(output, place)]
@@ -301,9 +301,9 @@ class Truths:
 
     @cached_property
     def turn(self) -> DecimalKink | None:
-        """The first kink or jump that the decimals as typed meet, and the doubles do not.
+        """The first kink or jump that the typed decimals meet and the doubles do not.
 
-        Those come first that the answer depends on there, where a reverse sweep tells.
+        Those that the answer depends on come first, where a reverse sweep tells.
         """
         if not self.decimals or len(self.over.run.graph) > MOST_TURNS:
             return None
@@ -328,7 +328,7 @@ class Truths:
 
     @cached_property
     def is_torn(self) -> bool:
-        """Whether some answer stays apart on both sides of the decimals as typed, however near."""
+        """Whether some answer differs between the two sides of the typed decimals, however near."""
         asked, run, widths = self.asked, self.asked.computed, []
         graph: Graph = asked.graph
         outputs: Sequence[int] = self.true_outputs
@@ -341,7 +341,7 @@ class Truths:
         return any(bool(fine * 2 > wide) for wide, fine in zip(*widths, strict=True))
 
     def rounded_kinks(self, nodes: Iterable[int]) -> set[int]:
-        """Of nodes at kinks and jumps those that are there by rounding alone, for certain."""
+        """Select the nodes that are surely at kinks and jumps by rounding alone."""
         graph, varying = self.over.run.graph, self.over.run.varying
         with working_precision(self.bits):
             return {
@@ -358,7 +358,7 @@ class Truths:
 
     @cached_property
     def evidence(self) -> Evidence:
-        """The doubles of the graph that is computed, beside what is true."""
+        """The doubles of the computed graph, beside the true numbers."""
         run = self.asked.computed
         if not self.asked.is_derived:
             return Evidence(run, self.doubles)
@@ -367,19 +367,19 @@ class Truths:
 
     @cached_property
     def menders(self) -> FixFinder:
-        """The known mends of the formula."""
+        """The finder of known rewrites of the formula."""
         run = self.over.run
         return FixFinder(run, self.formula_balls[0][run.graph.output])
 
     def source(self, node: int) -> int:
-        """The node, over numbers, that a node of the graph that is computed comes from."""
+        """Return the node, over numbers, that a node of the computed graph comes from."""
         if not self.asked.is_derived:
             return node
         graph = self.asked.computed.graph
         return graph.origins.get(node, self.over.run.graph.output) if graph.origins else node
 
     def place(self, path: Path) -> Blame:
-        """Where a number stands: at its output or input, or at what it was derived from last."""
+        """Return a number's place: its output or input, or the node that it was last derived from."""
         if not self.asked.is_derived:
             node = self.split(path)[0][2]
             return Blame(node, self.run.graph.span(node))
@@ -388,7 +388,7 @@ class Truths:
         return Blame(self.over.origin(node), self.over.run.graph.span(node))
 
     def blame(self, path: Path, plain: Judgement) -> Blame:
-        """Where a number's digits are lost, and what would keep them; ``plain`` is the sweep's number."""
+        """Find where a number loses digits, and what would keep them; ``plain`` is the sweep's number."""
         number, over, run = self.number(path), self.over, self.asked.computed
         node = self.asked.nodes.get(number)
         if node is None or not self.is_explained:
@@ -414,9 +414,9 @@ class Truths:
         return Blame(through[0], span, help, through, lost, better)
 
     def suspect(self, path: Path, least: int) -> tuple[int, str]:
-        """The first node that has too few digits by bounds, on the way to a tensor, and its text.
+        """Find the first node on the way to a tensor with too few digits by bounds, and its text.
 
-        If there is none it is where the tensor stands, without a text.
+        If there is none, return the tensor's node and no text.
         """
         run = self.run
         for output in self.outputs.values():
@@ -434,7 +434,7 @@ class Truths:
 
 
 def truths_of_run(run: SweptRun, *, is_explained: bool = True) -> Truths:
-    """The truth about a run's value and gradient, which two sweeps find: in doubles, and in balls."""
+    """Return the true value and gradient of a run, by two sweeps in doubles and in balls."""
     output = run.graph.output
 
     def find(over: ScalarRun[SweptRun], _: Sequence[Path]) -> AskedNumbers:
@@ -451,7 +451,7 @@ def truths_of_run(run: SweptRun, *, is_explained: bool = True) -> Truths:
 
 
 def truths_of_question(run: SweptRun, point: Point, kind: DerivativeKind, label: Label) -> Truths:
-    """The truth about what derived graphs find of a run's formula at a point."""
+    """Return the true numbers that derived graphs find at a point."""
 
     def find(over: ScalarRun[SweptRun], paths: Sequence[Path]) -> AskedNumbers:
         asked = kind.question(point if over.run is run else expand_point_elements(point, over))
@@ -467,7 +467,7 @@ def truths_of_question(run: SweptRun, point: Point, kind: DerivativeKind, label:
 
 
 def select_nodes(nodes: Mapping[Path, int], paths: Iterable[Path]) -> dict[Path, int]:
-    """Some numbers by path; those of a Hessian stand on one side of its diagonal."""
+    """Select numbers by path; a Hessian's stand on one side of its diagonal."""
     found = {}
     for path in paths:
         mirrored = (path[0], *reversed(path[1:])) if path[0] == "hessian" else path
@@ -478,10 +478,10 @@ def select_nodes(nodes: Mapping[Path, int], paths: Iterable[Path]) -> dict[Path,
 
 
 def expand_point_elements(point: Point, over: ScalarRun[SweptRun]) -> Point:
-    """Where a question about tensors is asked, by number."""
+    """Return a point with tensors written out number by number."""
 
     def numbers(name: str, node: int) -> dict[str, int]:
-        """By what each number of a node is called, its own node."""
+        """The node of each number of a node, by its label."""
         return {element_name(name, place): one for place, one in over.numbers(node).items()}
 
     outputs: dict[str, int] = {}
@@ -499,12 +499,12 @@ def expand_point_elements(point: Point, over: ScalarRun[SweptRun]) -> Point:
 
 
 def element_path(tensor: Path, place: Shape) -> Path:
-    """The path of a tensor's number; a number's is its own."""
+    """Return the path of a tensor's number; a plain number keeps its own."""
     return (*tensor, str([*place])) if place else tensor
 
 
 def label_run_number(run: SweptRun, field: str, names: Sequence[tuple[str, Shape]]) -> str:
-    """What messages call a number of a run: the output's text, or ``x.grad``, with the place."""
+    """Label a run's number for messages: the output's text, or ``x.grad``, with the place."""
     ((name, place),) = names
     label = f"{name}.grad" if name else cut_text(run.label(run.graph.output), LONGEST_LABEL)
     is_text = place and not name
@@ -514,7 +514,7 @@ def label_run_number(run: SweptRun, field: str, names: Sequence[tuple[str, Shape
 
 
 def steps_around_inputs(inputs: Mapping[str, float], bits: int) -> dict[str, Ball]:
-    """A way to both sides of every input, shorter than that to the next double by far."""
+    """Return steps to both sides of every input, far shorter than to the next double."""
     with working_precision(bits):
         both = (undecided_ball() - exact_ball(1) / 2) * exact_ball(2) ** -bits
         return {name: both * exact_ball(abs(x) or TINY) for name, x in inputs.items()}
@@ -523,7 +523,7 @@ def steps_around_inputs(inputs: Mapping[str, float], bits: int) -> dict[str, Bal
 def find_first_poor_node(
     nodes: Iterable[int], values: Sequence[Any], errors: Sequence[Any], least: int
 ) -> int | None:
-    """The first of some nodes of which a number has too few right digits, as far as bounds tell."""
+    """Find the first of some nodes with a number that has too few right digits by bounds."""
     for node in nodes:
         value = values[node]
         if value is not None and fewest_right_digits(value, errors[node]) < least:
@@ -532,9 +532,9 @@ def find_first_poor_node(
 
 
 def name_literals(graph: Graph) -> Graph:
-    """The same graph with names for literals that are no whole numbers.
+    """Return the graph with names for literals that are not whole numbers.
 
-    What is derived from it keeps them as they are typed: 0.3 - 0.2 is the double 0.09999999999999998.
+    Formulas derived from it keep them as typed: 0.3 - 0.2 is the double 0.09999999999999998.
     """
     view = copy(graph)
     literals = {

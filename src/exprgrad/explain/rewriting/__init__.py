@@ -1,1 +1,1 @@
-"""What to write instead of a formula that goes wrong in doubles: found, written, and tried at the point."""
+"""Rewrites of formulas that go wrong in doubles: found, written, and tried at the point."""

@@ -1,1 +1,1 @@
-"""Kinks and jumps: what a formula does on each side of a point, and what that makes of its gradient."""
+"""Kinks and jumps: a formula on each side of a point, and what that means for its gradient."""

@@ -1,4 +1,4 @@
-"""Derivatives from the two sides, and what they say of a gradient: it exists, is wrong, or is none.
+"""Derivatives from the two sides, and their verdict on a gradient: it exists, is wrong, or does not exist.
 
 Asked only where an operation on the active path meets a kink or a jump, or where the sweep's gradient is
 not finite although the value is.  The answers are about one input at a time: that partial derivatives exist
@@ -52,24 +52,24 @@ __all__ = [
 ]  # fmt: skip
 
 Notation = Callable[[float], str]
-"""How a number is written."""
+"""Writes a number."""
 BITS = 128
 """The precision that tells a pole from a quotient whose divisor underflows."""
 
 
 class OneSided(NamedTuple):
-    """The output's derivative with respect to an input from each side, and what they say together.
+    """The output's derivative with respect to an input from each side, and their joint verdict.
 
     ``left``, ``right``  None where undecided, or where the output is not defined on that side
     ``left_value``, ``right_value``  the output's limits from the sides, as far as they are known
-    ``sweep``      what the reverse sweep says, with its conventions
+    ``sweep``      the reverse sweep's number, with its conventions
     ``verdict``    ``exists``, ``kink``, ``jump`` or ``undecided``
-    ``estimated``  whether what is not known by rules, of these, is estimated by numbers
+    ``estimated``  whether any of these is estimated by differences, not by rules
     ``corrected``  whether the derivative exists and the sweep's number is wrong
     ``missing``    the sides on which the output is not defined
-    ``apart``      how far ``right`` is from ``left``, which may be too little to be seen in them
-    ``place``      which number of the input it is, if that is a tensor
-    ``error``      what a corrected derivative may be off by
+    ``apart``      ``right`` less ``left``, which may be too small to be seen in them
+    ``place``      the number's place in the input, if that is a tensor
+    ``error``      the error bound of a corrected derivative
     """
 
     input: str
@@ -88,15 +88,15 @@ class OneSided(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What the number is called: ``x``, or ``x[1]``."""
+        """The number's name: ``x``, or ``x[1]``."""
         return element_name(self.input, self.place)
 
 
 def one_sided_derivatives(run: SweptRun) -> dict[str, OneSided]:
-    """The derivatives from the sides by each number that a kink, a jump or a number not finite concerns.
+    """Find one-sided derivatives for each number affected by a kink, a jump or a number not finite.
 
-    Over tensors they are by number, such as ``x[1]``.  Empty at a point that has none of those, and where
-    ``limits.beyond_sides`` says that it would take too long.
+    Over tensors they are by number, such as ``x[1]``.  Empty at a point with none of those, and where
+    ``limits.side_limit_reason`` says that it would take too long.
     """
     if not run.wrt or side_limit_reason(run):
         return {}
@@ -121,7 +121,7 @@ def one_sided_derivatives(run: SweptRun) -> dict[str, OneSided]:
 
 
 def concerned_inputs(run: SweptRun) -> list[str]:
-    """The inputs, of those that are differentiated, to find one-sided derivatives for."""
+    """Return the differentiated inputs that need one-sided derivatives."""
     inputs, wrt, swept = run.graph.inputs, run.wrt or (), run.swept
     if math.isnan(run.value):
         behind = dependency_flags(run.graph, *used_poles(run))
@@ -135,9 +135,9 @@ def concerned_inputs(run: SweptRun) -> list[str]:
 
 
 def used_poles(run: SweptRun) -> list[int]:
-    """The poles that the answer depends on.
+    """Find the poles that the answer depends on.
 
-    They may have made the value nan, as in 0*log(0), and only a limit would tell what it comes to; or the
+    They may have made the value nan, as in 0*log(0), where only a limit would tell it; or the
     sides of the pole lead to different places, as in sign(1/x).
     """
     values = run.values
@@ -146,7 +146,7 @@ def used_poles(run: SweptRun) -> list[int]:
 
 
 def confirmed_poles(run: SweptRun) -> list[int]:
-    """The poles that are some by the doubles or by the decimals as typed, and not by underflow alone."""
+    """Find the poles confirmed by the doubles or by the decimals as typed, not made by underflow alone."""
     found = used_poles(run)
     if not found or not has_balls():
         return found
@@ -157,10 +157,10 @@ def confirmed_poles(run: SweptRun) -> list[int]:
 
 
 def judge_input_sides(run: SweptRun, name: str, point: PointContext) -> OneSided | None:
-    """One input's verdict; None where there is nothing to say.
+    """Judge one input's sides; None where there is nothing to say.
 
-    So it is where the sweep's number is right, and no operand that the input moves meets a kink or a jump.
-    An infinite limit is said only of a jump that was met: 1/x^2 is no pole because x^2 underflows.
+    That is where the sweep's number is right, and no operand that the input moves meets a kink or a jump.
+    An infinite limit is reported only at a jump: 1/x^2 is no pole merely because x^2 underflows.
     """
     value = value_by_sides(run).value if math.isnan(run.value) else run.value
     left, right = (
@@ -210,7 +210,7 @@ def judge_input_sides(run: SweptRun, name: str, point: PointContext) -> OneSided
 def refine_by_leading_terms(
     run: SweptRun, value: float, name: str, sign: float, found: OneSidedOutput
 ) -> OneSidedOutput:
-    """One side, where only terms of higher order tell, with what leading terms say of it."""
+    """Refine a side that only higher-order terms decide, by its leading terms."""
     if found.slope is not None or found.state == UNDEFINED or not math.isfinite(value):
         return found
     slope = leading_slope(run, value, name, sign)
@@ -218,7 +218,7 @@ def refine_by_leading_terms(
 
 
 def combine_sides(value: float, left: OneSidedOutput, right: OneSidedOutput) -> str:
-    """What two sides say together, beside an output's value."""
+    """Combine two sides and the output's value into a verdict."""
     if any(side.value is not None and side.value != value for side in (left, right)):
         return "jump"
     if any(side.slope is None and side.state != UNDEFINED for side in (left, right)):
@@ -234,7 +234,7 @@ def combine_sides(value: float, left: OneSidedOutput, right: OneSidedOutput) -> 
 
 
 def has_equal_slopes(left: OneSidedOutput, right: OneSidedOutput) -> bool:
-    """Whether the derivatives from the sides are equal, as far as rounding lets one tell.
+    """Whether the derivatives from the sides are equal within rounding.
 
     Their distances from the sweep's number are compared, where that is finite: they are 0 as long as no
     convention is wrong.
@@ -260,9 +260,9 @@ def is_sweep_wrong(side: OneSidedOutput, sweep: float) -> bool:
 def derivative_corrections(
     run: SweptRun, found: Mapping[str, OneSided]
 ) -> dict[str, tuple[Any, Any]]:
-    """By input: the sweep's number and the derivative, where that exists and is another.
+    """Return, by input, the sweep's number and the derivative, where that exists and differs.
 
-    Of a tensor these are all its numbers.
+    For a tensor these are all its numbers.
     """
     corrected: dict[str, tuple[Any, Any]] = {}
     for side in found.values():
@@ -281,9 +281,9 @@ def derivative_corrections(
 
 
 def side_verdicts(run: SweptRun, found: Mapping[str, OneSided]) -> Iterator[Diagnostic]:
-    """What the derivatives from the sides say, input by input; help comes with the first of a kind.
+    """Yield the verdicts of the sides, input by input; the first of each kind has help.
 
-    Of a tensor's numbers with the same verdict the first speaks for all.
+    Of a tensor's numbers with the same verdict only the first is reported.
     """
     alike = collect_by_key(
         ((side.input, "corrected" if side.corrected else side.verdict), side)
@@ -302,7 +302,7 @@ def side_verdicts(run: SweptRun, found: Mapping[str, OneSided]) -> Iterator[Diag
 
 
 def format_more_alike(more: int, name: str) -> str:
-    """That as much is so for more numbers of a tensor."""
+    """Write that the same holds for more numbers of a tensor."""
     return f"; and alike for {more:,} more number{'s' * (more > 1)} of {name}" if more else ""
 
 
@@ -316,7 +316,7 @@ HELP = {
 
 
 def explain_undecided_side(run: SweptRun, side: OneSided) -> str:
-    """Why no rule tells what the sides come to, and what there is instead."""
+    """Explain why no rule decides the sides, and what there is instead."""
     why = HELP["undecided"]
     if any(first_place(abs(value) == math.inf) for value in run.values):
         why = "a value on the way is infinite, so that no rule can tell"
@@ -327,7 +327,7 @@ def explain_undecided_side(run: SweptRun, side: OneSided) -> str:
 
 
 def side_message(run: SweptRun, side: OneSided) -> str:
-    """One input's verdict in words."""
+    """Write one input's verdict."""
     name, returned = side.name, number_text(side.sweep + 0.0)
     if side.verdict == "exists":
         assert side.right is not None
@@ -346,7 +346,7 @@ def side_message(run: SweptRun, side: OneSided) -> str:
 
 
 def side_findings(run: SweptRun, side: OneSided, write: Notation = number_text) -> list[str]:
-    """Findings on the sides: the slopes, or the value and its limits, where these are others."""
+    """Write the sides' findings: the slopes, or the value and its limits, where these differ."""
     if side.verdict != "kink" and (told := limits_text(run, side, write)):
         return [f"the value is {write(run.value + 0.0)}", told]
     if side.verdict == "undecided" and side.estimated and side.left == side.right is not None:
@@ -356,7 +356,7 @@ def side_findings(run: SweptRun, side: OneSided, write: Notation = number_text) 
 
 
 def limits_text(run: SweptRun, side: OneSided, write: Notation = number_text) -> str:
-    """What the output's limits are, where they are not its value."""
+    """Write the output's limits, where they differ from its value."""
     one, many = ("seems to be", "seem to be") if side.estimated else ("is", "are")
     sides = {"the left": side.left_value, "the right": side.right_value}
     told = {w: write(v) for w, v in sides.items() if v is not None and v != run.value}
@@ -368,7 +368,7 @@ def limits_text(run: SweptRun, side: OneSided, write: Notation = number_text) ->
 
 
 def slope_text(side: OneSided, word: str, slope: float | None, write: Notation) -> str:
-    """A one-sided derivative in words."""
+    """Write a one-sided derivative."""
     if word in side.missing:
         return f"not defined on the {word}"
     if slope is None:
@@ -380,9 +380,9 @@ def slope_text(side: OneSided, word: str, slope: float | None, write: Notation) 
 
 
 def one_sided_notes(run: SweptRun, told: Container[str]) -> Iterator[Diagnostic]:
-    """A note for each derivative that is from one side, unless it has a message in ``told``.
+    """Yield a note for each derivative that is from one side, unless it has a message in ``told``.
 
-    Of a tensor's numbers that end at one node the first speaks for all.
+    Of a tensor's numbers that end at one node only the first is noted.
     """
     if not is_finite(run.value) or side_limit_reason(run):
         return
@@ -426,7 +426,7 @@ def one_sided_notes(run: SweptRun, told: Container[str]) -> Iterator[Diagnostic]
 
 
 def value_by_sides(run: SweptRun) -> Measured:
-    """A value that is nan, found again from the derivatives in it that exist; it may stay nan."""
+    """Recompute a nan value from the derivatives in it that exist; it may stay nan."""
     unknown = {
         call.span: call.result
         for call in run.graph.calls
@@ -449,7 +449,7 @@ def value_by_sides(run: SweptRun) -> Measured:
 
 
 def two_sided_slope(run: SweptRun, typed: Graph, node: int) -> Measured:
-    """The derivative that a text has at a node, where both sides tell it; else nan."""
+    """Return the derivative inside a formula at a node, where both sides agree; else nan."""
     body, variable = typed.operands[node]
     (order,) = cast("tuple[int]", typed.payloads[node])
     before, name = shallow_copy_graph(typed), str(typed.payloads[variable])

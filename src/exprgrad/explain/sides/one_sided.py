@@ -1,15 +1,15 @@
-"""What a formula does just beside a point, on one side: a forward sweep of one-sided values and tangents.
+"""A formula just beside a point, on one side: a forward sweep of one-sided values and tangents.
 
 One input moves away from the point.  Every node that depends on it has a value there, in the limit, a
 tangent (its derivative towards that side), and may not move at all.  At kinks and jumps the op table says
-what these come to (``side``, ``slope`` and ``undecided`` of ``NonsmoothPoint``), else its partials do.
+what these give (``side``, ``slope`` and ``undecided`` of ``NonsmoothPoint``), else its partials do.
 
-Beside the tangent runs what the reverse sweep makes of it, with its conventions, and how far the two are
-apart.  That distance is carried by itself: it is exactly 0 until a convention is wrong, so that equality is
-never asked of two numbers that were rounded on different ways.
+Beside the tangent runs the reverse sweep's version of it, with its conventions, and how far the two are
+apart.  That distance is carried along: it is exactly 0 until a convention is wrong, so that equality is
+never tested on two numbers that were rounded differently.
 
-Numbers carry bounds of what rounding may have done to them: each operation adds what it rounds to what its
-operands were off by (J. H. Wilkinson's running error analysis, Rounding Errors in Algebraic Processes,
+Numbers carry bounds of their rounding errors: each operation adds its own rounding to the errors of its
+operands (J. H. Wilkinson's running error analysis, Rounding Errors in Algebraic Processes,
 1963).  The bounds are of first order in the errors.
 """
 
@@ -55,15 +55,15 @@ __all__ = [
 ]  # fmt: skip
 
 UNDECIDED, UNDEFINED = "undecided", "undefined"
-"""What else a node may be beside the point: only higher orders would tell, or there is no value."""
+"""Other states of a node beside the point: only higher orders would tell, or there is no value."""
 NOT_WHOLE = 2.0**52 - 0.5
 """The greatest double that is not a whole number."""
 SURE = 2.0**-8
-"""A number that is off by no more than this part of itself has two digits."""
+"""A number with an error of at most this part of it has two digits."""
 EXACT_BELOW = 2.0**52
-"""Below it every whole number is a double, so what correctly rounded operations make of such is exact.
+"""Below it every whole number is a double, so that correctly rounded operations on them are exact.
 
-From 2^52 on the root of a number that is no square may be rounded to a whole one.
+From 2^52 on the root of a number that is no square may round to a whole number.
 """
 
 
@@ -71,7 +71,7 @@ From 2^52 on the root of a number that is no square may be rounded to a whole on
 
 
 class Measured(NamedTuple):
-    """A number and by how much it may be off; a number that is not finite is off by nothing."""
+    """A number and its error bound, which is 0 for a number that is not finite."""
 
     value: float
     error: float = 0.0
@@ -81,7 +81,7 @@ ZERO = Measured(0.0)
 
 
 def operation_rounding(value: float, operands: Iterable[float], ulps: float = 0.5) -> float:
-    """What an operation may have rounded away; nothing where all are whole numbers."""
+    """Bound the rounding of an operation; 0 where all numbers are whole."""
     if not math.isfinite(value):
         return 0.0
     exact = ulps <= 0.5 and all(x.is_integer() and abs(x) < EXACT_BELOW for x in (value, *operands))
@@ -89,7 +89,7 @@ def operation_rounding(value: float, operands: Iterable[float], ulps: float = 0.
 
 
 def inner_product(terms: Iterable[tuple[Measured, Measured]]) -> Measured:
-    """A sum of products."""
+    """Return a sum of products."""
     found = error = 0.0
     for (one, error_of_one), (other, error_of_other) in terms:
         value = one * other
@@ -105,29 +105,29 @@ def inner_product(terms: Iterable[tuple[Measured, Measured]]) -> Measured:
 
 
 def measure_template(graph: Graph, given: Mapping[str, Measured]) -> Measured:
-    """A template's value, given its names' values and what those may be off by."""
+    """Evaluate a template, given its names' values with their errors."""
     return interpret(graph, RUNNING, given)[graph.output]
 
 
 def data_noise(run: SweptRun) -> list[float]:
-    """By node: what its data may be off by; inputs and numbers as typed are off by nothing.
+    """Return the error bounds of the nodes' data; inputs and typed numbers have none.
 
-    Data are taken as they were computed, and that makes no difference as long as everything is finite: what
-    belongs to a rounded number is off by little.  Of noise times infinity even the sign means nothing.
+    Data are taken as computed, which makes no difference while everything is finite: a number
+    that belongs to a rounded one is off by little.  Noise times infinity has not even a known sign.
     """
     errors = number_data_errors(run.graph, run.values)
     return [e if math.isfinite(x) else 0.0 for x, e in zip(run.values, errors, strict=True)]
 
 
 def typed_constant(graph: Graph, node: int) -> Measured:
-    """A number as typed, which is off by nothing, or one with a name, such as pi."""
+    """Measure a typed number, which is exact, or one with a name, such as pi."""
     value = template_number(graph, node)
     is_named = node in graph.symbols and math.isfinite(value)
     return Measured(value, math.ulp(value) / 2 if is_named else 0.0)
 
 
 def apply_measured(graph: Graph, node: int, operands: Sequence[Measured]) -> Measured:
-    """An operation on numbers that may be off, and what it rounds itself."""
+    """Apply an operation to numbers with errors, and add its own rounding."""
     kind, seen = graph.kinds[node], [x.value for x in operands]
     value = functions[kind](*seen)
     if not math.isfinite(value):
@@ -138,15 +138,15 @@ def apply_measured(graph: Graph, node: int, operands: Sequence[Measured]) -> Mea
 
 
 RUNNING = Algebra(typed_constant, apply_measured)
-"""Numbers, each with what rounding may have done to it on the way."""
+"""Numbers with running error bounds."""
 
 
 def local_derivative_noise(
     op: Op, position: int, view: Sequence[float], errors: Sequence[float]
 ) -> float:
-    """What a local derivative may be off by, given by how much its operands and the result may be.
+    """Bound a local derivative's error, given those of its operands and the result.
 
-    ``view`` are the values that the rule sees, of which the first have those errors.
+    ``view`` are the values that the rule sees; the first of them have those errors.
     """
     rule, names = compile_local_derivative(op.name, position), rule_slots(op)
     if not any(errors):
@@ -159,9 +159,9 @@ def local_derivative_noise(
 
 
 def local_derivative_error(op: Op, position: int, local: float) -> float:
-    """What a local derivative may be off by; an operand, or a constant, is off by nothing.
+    """Bound a local derivative's own rounding; an operand, or a constant, has none.
 
-    The row's bound is in ulps of the truth, which may be twice those of what was computed; beside a zero
+    The row's bound is in ulps of the true number, which may be twice those of the computed one; near a zero
     it is absolute.
     """
     is_exact = len(template(op.partial(position))) == 1 or not math.isfinite(local)
@@ -172,7 +172,7 @@ def local_derivative_error(op: Op, position: int, local: float) -> float:
 
 
 class Motion(NamedTuple):
-    """How a node moves: its ``tangent`` (None: undecided), the sweep's, and how far they are apart."""
+    """A node's motion: its ``tangent`` (None: undecided), the sweep's, and how far they are apart."""
 
     moves: bool
     tangent: Measured | None
@@ -186,11 +186,11 @@ STILL = Motion(False, ZERO, ZERO, ZERO)
 class Side(NamedTuple):
     """A node just beside the point, on one side.
 
-    ``value``    its limit there; where it is not defined nan, or what IEEE makes of nan
-    ``motion``   how it moves; ``STILL`` if it stays, for the sweep too
-    ``changed``  whether the limit is not the node's data, or not known
-    ``error``    what rounding may add to the difference between the two
-    ``lost``     why the limit is not known, if it is not
+    ``value``    its limit there; nan, or the IEEE result of nan, where it is not defined
+    ``motion``   its motion; ``STILL`` if it stays, for the sweep too
+    ``changed``  whether the limit differs from the node's data, or is unknown
+    ``error``    the rounding error of the difference between the two
+    ``lost``     why the limit is unknown, if it is
     ``turned``   whether it meets a kink or a jump
     """
 
@@ -203,7 +203,7 @@ class Side(NamedTuple):
 
 
 class PointContext(NamedTuple):
-    """What a run's nodes are like around its point: the same for every input and both sides.
+    """A run's nodes around its point: the same for every input and both sides.
 
     ``alike``    by node: the first that is the same formula of the same inputs
     ``smooth``   for nodes that meet no kink, jump or edge of their domain: the position of each operand
@@ -211,7 +211,7 @@ class PointContext(NamedTuple):
     ``special``  the nodes that meet a kink or a jump
     ``locals``   by node: the sweep's local derivatives, None where no gradient went on
     ``still``    by node: itself, where it stays
-    ``noise``    by node: what rounding may have done to its data; empty to ignore that
+    ``noise``    by node: the error bound of its data; empty to ignore rounding
     """
 
     run: SweptRun
@@ -224,7 +224,7 @@ class PointContext(NamedTuple):
 
 
 def build_point_context(run: SweptRun) -> PointContext:
-    """What a run's nodes are like around the point."""
+    """Build the context of a run's point."""
     assert run.adjoints is not None
     graph, special = run.graph, run.adjoints.met
     smooth: dict[int, list[tuple[int, Measured]]] = {}
@@ -246,7 +246,7 @@ def build_point_context(run: SweptRun) -> PointContext:
 
 
 def is_kept_in_domain(run: SweptRun, node: int, op: Op) -> bool:
-    """Whether a node stays in its row's domain however its active operands move."""
+    """Whether a node stays in its row's domain, however its active operands move."""
     if not op.domain:
         return True
     assert run.adjoints is not None
@@ -261,7 +261,7 @@ def is_kept_in_domain(run: SweptRun, node: int, op: Op) -> bool:
 
 
 def equal_nodes(graph: Graph) -> list[int]:
-    """By node: the first that is the same formula of the same inputs."""
+    """Return, for each node, the first that is the same formula of the same inputs."""
     first: dict[object, int] = {}
     found: list[int] = []
     for node, (kind, operands, payload) in enumerate(
@@ -277,8 +277,8 @@ class SidedOperation(NamedTuple):
 
     ``data``     its own value at the point
     ``locals``   the sweep's local derivatives; None where no gradient went on
-    ``nodes``, ``operands``  the operands: their nodes, and what they are beside the point
-    ``values``, ``motions``, ``moves``  the operands' limits, how they move, and which of them do
+    ``nodes``, ``operands``  the operands: their nodes, and their sides beside the point
+    ``values``, ``motions``, ``moves``  the operands' limits, motions, and whether each moves
     """
 
     around: PointContext
@@ -294,9 +294,9 @@ class SidedOperation(NamedTuple):
 
 
 class OneSidedOutput(NamedTuple):
-    """What the output does beside the point: its limit and derivative, for the input's growth.
+    """The output beside the point: its limit and derivative, as the input grows.
 
-    ``off`` is how much more than the sweep's number ``slope`` is.  ``state`` says why a number is None;
+    ``off`` is ``slope`` less the sweep's number.  ``state`` says why a number is None;
     ``turned``, whether any kink or jump was met on the way.
     """
 
@@ -308,9 +308,9 @@ class OneSidedOutput(NamedTuple):
 
 
 def output_on_side(around: PointContext, name: str, sign: float) -> OneSidedOutput:
-    """The output beside the point: to the right of an input's value (sign 1), or to the left (−1).
+    """Find the output beside the point: to the right of an input's value (sign 1), or to the left (−1).
 
-    Where a tangent is infinite, the answer must be the same for whatever rounding did to the data.
+    Where a tangent is infinite, the answer must not depend on the data's rounding.
     """
     found, steep = side_outcome(around, name, sign)
     if found.slope is None or not steep:
@@ -323,7 +323,7 @@ def output_on_side(around: PointContext, name: str, sign: float) -> OneSidedOutp
 
 
 def side_outcome(around: PointContext, name: str, sign: float) -> tuple[OneSidedOutput, bool]:
-    """The output on one side, and whether a tangent is infinite on the way."""
+    """Return the output on one side, and whether a tangent is infinite on the way."""
     graph, along = around.run.graph, Measured(sign)
     start, output = graph.inputs[name], graph.output
     moving, needed = dependent_flags(graph, [start]), dependency_flags(graph, output)
@@ -350,7 +350,7 @@ def side_outcome(around: PointContext, name: str, sign: float) -> tuple[OneSided
 def evaluate_node_side(
     around: PointContext, graph: Graph, node: int, operands: Sequence[Side]
 ) -> Side:
-    """One node, given its operands."""
+    """Evaluate one node's side, given its operands'."""
     changed, still = False, True
     for side in operands:
         changed = changed or side.changed
@@ -384,13 +384,13 @@ def evaluate_node_side(
 
 
 def lost_side(here: SidedOperation, reason: str) -> Side:
-    """A node whose value beside the point is not known, for some reason."""
+    """Return the side of a node whose value beside the point is unknown for a reason."""
     value = math.nan if reason == UNDEFINED else here.data
     return Side(value, changed=True, lost=reason)
 
 
 def smooth_motion(terms_of: Sequence[tuple[int, Measured]], operands: Sequence[Side]) -> Motion:
-    """How a smooth node moves whose operands have the data that they have at the point."""
+    """Return the motion of a smooth node whose operands keep their data of the point."""
     terms = [
         (local, motion)
         for position, local in terms_of
@@ -406,13 +406,13 @@ def smooth_motion(terms_of: Sequence[tuple[int, Measured]], operands: Sequence[S
 
 
 def finite_sum(terms: Iterable[tuple[Measured, Measured]]) -> Measured | None:
-    """A sum of products, if it is a number."""
+    """Return a sum of products, if it is a number."""
     found = inner_product(terms)
     return None if math.isnan(found.value) else found
 
 
 def swept_and_difference(terms: Sequence[tuple[Measured, Motion]]) -> tuple[Measured, Measured]:
-    """What the sweep makes of some operands' motions, by their local derivatives, and how far it is off."""
+    """Return the sweep's tangent, from operands' motions and local derivatives, and its distance."""
     by_sweep = inner_product((local, motion.swept) for local, motion in terms)
     return by_sweep, inner_product((local, motion.off) for local, motion in terms)
 
@@ -420,9 +420,9 @@ def swept_and_difference(terms: Sequence[tuple[Measured, Motion]]) -> tuple[Meas
 def lost_operand_reason(
     here: SidedOperation, views: Sequence[Sequence[float]], special: NonsmoothPoint | None
 ) -> str:
-    """Why a node is lost with one of its operands.
+    """Say why a node is lost with one of its operands; empty if it is not.
 
-    A branch that is not taken may be lost, and an operand that is not defined is nan, of which a
+    A branch that is not taken may be lost, and an undefined operand is nan, of which a
     comparison makes a number as it does everywhere.  A power too does of nan^0, which is no limit.
     """
     op, found = here.op, ""
@@ -448,7 +448,7 @@ def lost_operand_reason(
 def side_at_kink(
     here: SidedOperation, special: NonsmoothPoint, views: Sequence[Sequence[float]]
 ) -> Side:
-    """A node that meets a kink or a jump: its row says what is beside."""
+    """Return a node's side at a kink or a jump, by its row."""
     if here.op.variadic:
         return fold_tie(here, special, views)
     op, motions = here.op, here.motions
@@ -486,7 +486,7 @@ def side_at_kink(
 def fold_tie(
     here: SidedOperation, special: NonsmoothPoint, views: Sequence[Sequence[float]]
 ) -> Side:
-    """A variadic node at a tie: the rule for two operands, folded over all that tie."""
+    """Return a variadic node's side at a tie: the rule for two operands, folded over all that tie."""
     test = compile_template(template(special.where), rule_slots(here.op))
     slope = template(special.slope)
     tied = [motion for view, motion in zip(views, here.motions, strict=True) if test(view)]
@@ -508,22 +508,22 @@ def fold_tie(
 
 
 def operand_errors(here: SidedOperation) -> float:
-    """What the operands' limits may be off by, together."""
+    """Sum the operands' errors."""
     return sum(side.error for side in here.operands)
 
 
 @cache
 def side_rule_names(special: NonsmoothPoint) -> frozenset[str]:
-    """The names that the texts of a side use."""
+    """Return the names that a side's texts use."""
     texts = filter(None, (special.side, special.slope, special.undecided))
     return frozenset(name for text in texts for name in template(text).inputs)
 
 
 def decide_by_tangents(special: NonsmoothPoint, given: Mapping[str, Measured]) -> float | None:
-    """The value just beside a kink or a jump; None where the tangents do not tell.
+    """Decide the value just beside a kink or a jump; None where the tangents do not tell.
 
-    Tangents may be off by their errors: the answer has to be the same wherever in between they are, and
-    at the ends, at 0 and where two of them are equal it is asked.
+    Tangents have errors: the answer must be the same wherever they are within these, and
+    it is tried at the ends, at 0 and where two are equal.
     """
     names = [n for n in side_rule_names(special) if n.startswith("d") and given[n].error]
     tangents = [x.value for name, x in given.items() if name.startswith("d")]
@@ -552,7 +552,7 @@ def decide_by_tangents(special: NonsmoothPoint, given: Mapping[str, Measured]) -
 def side_by_partials(
     here: SidedOperation, views: Sequence[Sequence[float]], *, changed: bool, led: bool = False
 ) -> Side:
-    """A node where its row's partials hold; ``led``: its value in the views is where a jump led to."""
+    """Return a node's side by its row's partials; ``led``: its value in the views is a jump's."""
     out = views[0][1] if here.op.variadic else views[0][len(here.op.names)]
     own = not changed and here.locals is not None
     terms, passing, told = moving_local_derivatives(here, views, own=own)
@@ -584,7 +584,7 @@ def moving_local_derivatives(
     """Local derivatives with the motions that they carry on, the positions through which movement passes,
     and whether the tangents tell what these add.
 
-    ``own``: the local derivatives are those that the sweep found.
+    ``own``: the local derivatives are the sweep's.
     """
     op, moving = here.op, here.moves
     terms: list[tuple[Measured, Motion]] = []
@@ -610,7 +610,7 @@ def moving_local_derivatives(
 
 
 def is_contribution_known(local: Measured, motion: Motion) -> bool:
-    """Whether an operand's tangent tells what it adds: what may be 0 times an infinity does not."""
+    """Whether an operand's contribution is known: not if it may be 0 times infinity."""
     tangent = motion.tangent
     if tangent is None or math.isnan(local.value):
         return False
@@ -620,7 +620,7 @@ def is_contribution_known(local: Measured, motion: Motion) -> bool:
 
 
 def rule_error(here: SidedOperation, position: int, view: Sequence[float]) -> float:
-    """What rounding of the data may have done to a local derivative, where that counts."""
+    """Bound the effect of the data's rounding on a local derivative, where that matters."""
     noise = here.around.noise
     if not noise:
         return 0.0
@@ -631,9 +631,9 @@ def rule_error(here: SidedOperation, position: int, view: Sequence[float]) -> fl
 
 
 def value_error(here: SidedOperation, out: float) -> float:
-    """What its operands' errors do to a limit's difference from the node's data.
+    """Bound the effect of operands' errors on a limit's difference from the node's data.
 
-    Values are taken as they were computed: an error makes nothing jump.
+    Values are taken as computed: an error makes nothing jump.
     """
     op, seen, error = here.op, here.values, 0.0
     if any(special.code == "jump" for special in op.special):
@@ -650,7 +650,7 @@ def value_error(here: SidedOperation, out: float) -> float:
 def make_side(
     here: SidedOperation, out: float, tangent: Measured | None, *, moves: bool, error: float
 ) -> Side:
-    """A node's limit and motion, and how far its tangent is from the sweep's."""
+    """Make a node's side from its limit and tangent, with the distance from the sweep's tangent."""
     op, data, changed = here.op, here.data, False
     if out != data:
         before = [here.around.run.values[operand] for operand in here.nodes]
@@ -671,7 +671,7 @@ def make_side(
 
 
 def swept_tangent(here: SidedOperation) -> Measured:
-    """The tangent that the reverse sweep stands for; 0 where no gradient went on."""
+    """Return the tangent implied by the reverse sweep; 0 where no gradient went on."""
     terms = []
     for position, (motion, local) in enumerate(zip(here.motions, here.locals or (), strict=False)):
         gate = here.op.partial(position) == "0" or position in here.op.branches
@@ -685,7 +685,7 @@ def swept_tangent(here: SidedOperation) -> Measured:
 def is_inside_domain(here: SidedOperation) -> bool | None:
     """Whether a node is defined beside the point; None where only higher orders would tell.
 
-    The row's domain is asked one double further along each tangent.
+    The row's domain is tested one double further along each tangent.
     """
     if not here.op.domain:
         return True
@@ -700,9 +700,9 @@ def is_inside_domain(here: SidedOperation) -> bool | None:
 def is_indeterminate(
     here: SidedOperation, views: Sequence[Sequence[float]], passing: Collection[int]
 ) -> bool:
-    """Whether an infinity and what else moves pull at a node, which is finite for exact operands only.
+    """Whether an infinity and another moving operand compete in a node, finite only for exact operands.
 
-    So are inf^0 and 1^inf, which are 1.
+    Such are inf^0 and 1^inf, which are 1.
     """
     for at, value in enumerate(here.values):
         if math.isinf(value) and any(other != at for other in passing):
@@ -714,12 +714,12 @@ def is_indeterminate(
 
 
 def is_constant_infinity(here: SidedOperation) -> bool:
-    """Whether an infinity is not only a limit: one that stays made it, as in x + inf."""
+    """Whether an infinity is constant, not a limit, as in x + inf."""
     return {side.motion.moves for side in here.operands if math.isinf(side.value)} == {False}
 
 
 def pole_limit(here: SidedOperation, out: float) -> float:
-    """The limit of a node that moves and is infinite; nan where it is not known, or overflow made it.
+    """Return the limit of a node that moves and is infinite; nan if unknown, or made by overflow.
 
     Beside a pole the sign is that of the value one double further.
     """
@@ -730,7 +730,7 @@ def pole_limit(here: SidedOperation, out: float) -> float:
 
 
 def next_operands(here: SidedOperation) -> list[tuple[float, ...]]:
-    """Where a node's operands may be, one double further along their tangents.
+    """List where a node's operands may be, one double further along their tangents.
 
     On the way to an infinity are the greatest double, and numbers that are not whole.
     """
@@ -753,15 +753,15 @@ def next_operands(here: SidedOperation) -> list[tuple[float, ...]]:
 # tangent is infinite on the way, or 0 times infinity.
 
 DEEPEST_SERIES = 2
-"""How deep definitions of rows are followed."""
+"""The depth to which definitions of rows are followed."""
 SAME_POWER = 1e-9
 """Powers nearer to each other than this are the same, up to rounding."""
 
 
 class Term(NamedTuple):
-    """A limit, and what is gained: ``gain*t^power``, and less than that by any factor; nothing at ``inf``.
+    """A limit and its leading term, ``gain*t^power``; a power of ``inf`` means no change.
 
-    ``doubt`` is what the limit may be off by.  Where nothing is known the limit is nan; where it is
+    ``doubt`` is the limit's error bound.  Where nothing is known the limit is nan; where it is
     infinite, the gain is all there is.
     """
 
@@ -775,7 +775,7 @@ LOST = Term(math.nan, power=0.0)
 
 
 def leading_slope(run: SweptRun, value: float, name: str, sign: float) -> Measured | None:
-    """The derivative towards one side, where leading terms tell it and lead to the ``value``."""
+    """Find the derivative towards one side, where leading terms tell it and lead to the ``value``."""
     doubts = data_noise(run)
     given = {one: Term(x) for one, x in run.inputs.items()}
     given[name] = Term(run.inputs[name], Measured(sign), 1.0)
@@ -801,7 +801,7 @@ def leading_slope(run: SweptRun, value: float, name: str, sign: float) -> Measur
 
 
 def row_term(op: Op, operands: Sequence[Term], depth: int) -> Term:
-    """A row's term, given its operands'; its definition is asked ``depth`` deep."""
+    """Return a row's term from its operands'; definitions are followed ``depth`` deep."""
     limits, moves = [x.limit for x in operands], [x.power < math.inf for x in operands]
     out = functions[op.name](*limits) if op.equation is None else math.nan
     if not any(moves) or any(map(math.isnan, limits)):
@@ -850,7 +850,7 @@ def row_term(op: Op, operands: Sequence[Term], depth: int) -> Term:
 
 
 def product_term(one: Term, other: Term) -> Term:
-    """The term of a product; what has the limit 0 and stays there takes the other with it."""
+    """Return the term of a product; a factor that stays 0 makes it 0."""
     terms = [
         (Measured(x.limit, x.doubt), y.gain, y.power)
         for x, y in ((one, other), (other, one))
@@ -867,7 +867,7 @@ def product_term(one: Term, other: Term) -> Term:
 
 
 def power_term(base: Term, exponent: float) -> Term:
-    """The term of a constant power, not 0, of what has the limit 0."""
+    """Return the term of a constant power, not 0, of an operand with limit 0."""
     value, error = base.gain
     is_whole, is_zero = exponent.is_integer(), abs(value) <= error
     is_known = is_whole and not error and exponent > 0 if is_zero else is_whole or value > 0
