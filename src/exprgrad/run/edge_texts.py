@@ -1,4 +1,4 @@
-"""What people read of a node's edges: local derivatives, and over tensors contributions too.
+"""The texts of a node's edges: local derivatives, and over tensors contributions too.
 
 Over numbers a local derivative is the row's shown rule.  Where shapes are known the texts are those of the
 programs that compute the edges, so they follow from a structural row's ``vjp``; what makes those programs
@@ -42,11 +42,11 @@ class NamedGraph(Protocol):
 
     @property
     def adjoints(self) -> Any:
-        """What a reverse sweep found, or None: then every input counts as differentiated."""
+        """The result of a reverse sweep; None if every input counts as differentiated."""
 
     @property
     def varying(self) -> Sequence[int]:
-        """By node: whether it depends on an input."""
+        """Flags of the nodes that depend on an input."""
 
     @property
     def names(self) -> Mapping[int, str]:
@@ -54,14 +54,14 @@ class NamedGraph(Protocol):
 
     @property
     def texts(self) -> list[str]:
-        """Every node's text."""
+        """The text of every node."""
 
     def label(self, node: int) -> str:
-        """A node's name, else its text."""
+        """Return a node's name, or else its text."""
 
 
 def shown_rules(run: NamedGraph, user: int) -> Callable[[int], str]:
-    """The shown rules of a node's edges, by the operand's position; empty where they depend on shapes."""
+    """Return the shown rules of a node's edges, by the operand's position; empty if shapes decide them."""
     if run.graph.kinds[user] not in BY_NAME:
         return lambda position: ""
     return lambda position: rule_of(run.graph, user, position, run.names, run.texts)[0]
@@ -70,7 +70,7 @@ def shown_rules(run: NamedGraph, user: int) -> Callable[[int], str]:
 def rule_of(
     graph: Graph, user: int, position: int, names: Mapping[int, str], written: Sequence[str]
 ) -> tuple[str, int]:
-    """The shown rule of an edge, its operands and ``out`` by what they are called; and its level."""
+    """Write an edge's shown rule, with the labels of its operands and ``out``; return its level too."""
     op = BY_NAME[graph.kinds[user]]
     rule = template(op.display_partial(position))
     if not rule.inputs:
@@ -92,7 +92,7 @@ def rule_of(
 
 @cache
 def constant_rule_text(rule: Graph) -> tuple[str, int]:
-    """A rule that is the same everywhere, and its level."""
+    """Write a rule that is the same everywhere; return its level too."""
     return rule_text(rule, {})
 
 
@@ -100,21 +100,21 @@ def constant_rule_text(rule: Graph) -> tuple[str, int]:
 
 
 def pass_texts(run: NamedGraph, user: int) -> dict[int, str]:
-    """By operand: what an edge's local derivative is called, such as ``diag(1 - out^2)`` or ``· @ W.T``."""
+    """Write each edge's local derivative, by operand, such as ``diag(1 - out^2)`` or ``· @ W.T``."""
     written = contribution_texts(run, user, partial(label_in_product, run), PASSED)
     return {position: texts.local or texts.passed for position, texts in written.items()}
 
 
 def label_in_product(run: NamedGraph, node: int) -> str:
-    """What a node is called in a product: broadcasting leaves no trace."""
+    """Return a node's label in a product; a broadcast takes its operand's."""
     return run.label(run.graph.operands[node][0] if node in run.graph.implicit else node)
 
 
 class EdgeTexts(NamedTuple):
-    """What people read of an edge.
+    """The texts of an edge.
 
     ``passed``  its contribution in matrix form: ``Y.grad @ W.T``
-    ``shapes``  the same with the shapes of what the last operation takes: ``(4, 3) @ (3, 2)``
+    ``shapes``  the same with the shapes of the last operation's operands: ``(4, 3) @ (3, 2)``
     ``local``   the diagonal local derivative of an elementwise edge, ``diag(1 - out^2)``, else nothing
     """
 
@@ -126,7 +126,7 @@ class EdgeTexts(NamedTuple):
 def contribution_texts(
     run: NamedGraph, user: int, called: Callable[[int], str], grad: str, limit: int = LIMIT
 ) -> dict[int, EdgeTexts]:
-    """By operand: what people read of its edge, the node's grad being called ``grad``."""
+    """Write the texts of a node's edges, by operand; its grad is written ``grad``."""
     from exprgrad.derive.sweeps.gradient import edge_program
 
     flags = run.varying if run.adjoints is None else run.adjoints.active
@@ -148,7 +148,7 @@ def contribution_texts(
 def edge_labels(
     run: NamedGraph, graph: Graph, called: Callable[[int], str], grad: str
 ) -> dict[int, tuple[str, int]]:
-    """By node of the program of a node's edges: the text that stands for it, and its level.
+    """Return the text and level of each node in the program of a node's edges.
 
     An operand that is ``K.T``, transposed, is ``K``.
     """
@@ -170,7 +170,7 @@ def edge_labels(
 
 
 def label_of_node(run: NamedGraph, node: int, called: Callable[[int], str]) -> tuple[str, int]:
-    """What a node is called, and its level."""
+    """Return a node's label and its level."""
     label = called(node)
     own = run.graph.operands[node][0] if node in run.graph.implicit else node
     is_bare = label != run.texts[own]
@@ -178,13 +178,13 @@ def label_of_node(run: NamedGraph, node: int, called: Callable[[int], str]) -> t
 
 
 def label_in_parentheses(run: NamedGraph, node: int, called: Callable[[int], str]) -> str:
-    """What a node is called, in parentheses if that is more than a name."""
+    """Return a node's label, in parentheses if it is more than a name."""
     label, level = label_of_node(run, node, called)
     return label if level == ATOM else f"({label})"
 
 
 def by_shapes(graph: Graph, node: int) -> str:
-    """An operation with the shapes of its operands in their places."""
+    """Write an operation with shapes in place of its operands."""
     if not graph.operands[node]:
         return str(graph.shape(node))
     operands = [graph.operands[o][0] if o in graph.implicit else o for o in graph.operands[node]]
@@ -201,5 +201,5 @@ def by_shapes(graph: Graph, node: int) -> str:
 
 
 def diagonal_text(run: NamedGraph, user: int, slope: str, limit: int) -> str:
-    """A local derivative, number by number: a diagonal matrix, or a number."""
+    """Write a local derivative taken number by number: a diagonal matrix, or a number."""
     return cut_text(f"diag({slope})" if run.graph.shape(user) else slope, limit)

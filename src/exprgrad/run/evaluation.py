@@ -1,9 +1,9 @@
-"""One evaluation: what evaluates a graph, floats or NumPy's arrays, and the Run that holds what it found;
+"""One evaluation: the evaluators of a graph, floats or NumPy's arrays, and the Run with the results;
 the nodes, edges and diagnostics by which a run is read, and its answer once digits are counted.
 
 A number is a tensor of shape ``()``.  That a graph of nothing but numbers is swept by a flat plan and a
 tape over Python's floats, for which NumPy is never imported, is known here and nowhere else.  An evaluator
-has all that is worked out only once; results live in a Run, and never on the graph's nodes.
+keeps what is computed only once; results live in a Run, and never on the graph's nodes.
 """
 
 # Without ``from __future__ import annotations``: typing would compile each field's text at every start.
@@ -51,36 +51,36 @@ __all__ = [
 ]  # fmt: skip
 
 Path = tuple[str, ...]
-"""Where an answer has a number: its field, then the names by which it is found there."""
+"""A number's place in an answer: its field, then the names that lead to it."""
 Folded = tuple[Sequence[int], Mapping[int, "ClosedCall"], Mapping[int, int]]
-"""A graph as people see it: see ``graph.calls.Fold``."""
+"""A graph as it is shown: see ``graph.calls.FoldedGraph``."""
 
 NOTHING: Mapping[str, str] = {}
 DOUBLE_DIGITS = 16
-"""The digits that a double can have right."""
+"""The most right digits of a double."""
 SCALES = tuple([10.0**digits + 1 for digits in range(1, DOUBLE_DIGITS + 1)])
-"""How many times as large as its error a number has to be to have one right digit, two, and so on."""
+"""The ratios of a number to its error that give one right digit, two, and so on."""
 NEGLIGIBLE = 16 * 2.0**-1074
-"""What a 0 may be off by: some of the least doubles."""
+"""The error allowed to a 0: some of the least doubles."""
 MOST_SWEEPS = 8
-"""For how many choices of inputs reverse sweeps are kept."""
+"""The number of choices of inputs whose reverse sweeps are kept."""
 
 
 # Evaluators.
 
 
 def evaluator_for(graph: Graph) -> "Evaluator":
-    """What evaluates a graph: arrays where it carries shapes, else floats."""
+    """Return the evaluator of a graph: over arrays if it carries shapes, else over floats."""
     return ArrayEvaluator(graph) if graph.shapes else Floats(graph)
 
 
 def shapes_of(values: Mapping[str, Any]) -> dict[str, Shape]:
-    """The shapes of inputs, given their values."""
+    """Return the shapes of inputs, given their values."""
     return {name: getattr(value, "shape", ()) for name, value in values.items()}
 
 
 def remember(memory: dict[Any, V], key: object, make: Callable[[], V], most: int) -> V:
-    """A value from a memory, made now if it is not there; beyond ``most`` the oldest goes."""
+    """Return a value from a memory, made if it is missing; beyond ``most`` the oldest is dropped."""
     found = memory.get(key)
     if found is None:
         while len(memory) >= most:
@@ -101,11 +101,11 @@ class Floats:
 
     @cached_property
     def plan(self) -> Plan:
-        """The forward sweep, worked out once."""
+        """The forward sweep's plan, made once."""
         return plan_forward(self.graph)
 
     def tape(self, wrt: tuple[str, ...]) -> Tape:
-        """The reverse sweep for some inputs, worked out once."""
+        """Return the reverse sweep's tape for some inputs, recorded once."""
         nodes = self.graph.inputs
         return remember(
             self.tapes,
@@ -135,7 +135,7 @@ class Floats:
     def typed_errors(
         self, values: list[Any], adjoints: Any, spelled: Mapping[str, str]
     ) -> tuple[list[float], list[float]]:
-        """How far both are from what the numbers as typed come to; empty where these are the doubles."""
+        """Return both error bounds relative to the numbers as typed; empty where these are the doubles."""
         from exprgrad.run.numbers.bounds import number_grad_errors, typed_errors
 
         data = typed_errors(self.graph, values, spelled)
@@ -214,11 +214,11 @@ class ArrayEvaluator:
     def typed_errors(
         self, values: list[Any], adjoints: Any, spelled: Mapping[str, str]
     ) -> tuple[list[Any], list[Any]]:
-        """Empty: the numbers of tensors are the doubles that they were read as."""
+        """Return nothing: the numbers of tensors are the doubles read."""
         return [], []
 
     def answers(self, program: Program, inputs: Mapping[str, Any]) -> list[Any]:
-        """The outputs of a derived program; none of them shares memory with an input."""
+        """Return a derived program's outputs; none shares memory with an input."""
         from exprgrad.run.arrays import arrays
 
         return arrays.own_answers(program, inputs)
@@ -231,25 +231,25 @@ class ArrayEvaluator:
 
 
 class ArrayBounds(ArrayEvaluator):
-    """The same, but that it answers with what each number may be off by, in place of the number."""
+    """An evaluator that answers with each number's error bound instead of the number."""
 
     def __init__(self, evaluator: ArrayEvaluator) -> None:
         super().__init__(evaluator.graph)
         self.programs = evaluator.programs
 
     def answers(self, program: Program, inputs: Mapping[str, Any]) -> list[Any]:
-        """What the outputs of a derived program may be off by."""
+        """Return the error bounds of a derived program's outputs."""
         from exprgrad.run.arrays.bounds import answer_errors
 
         return answer_errors(program, inputs)
 
 
 Evaluator = Floats | ArrayEvaluator
-"""A graph, ready to be evaluated at many points, in one of two ways that answer alike.
+"""A graph ready to be evaluated at many points, in one of two ways with equal answers.
 
-``programs`` is what was derived from the graph, by what it answers.  ``by_entries`` says whether a
-matrix of derivatives is one program with an output for each entry; else it is made along basis directions.
-Where it is so, kernels work out many rows at a time.
+``programs`` holds the programs derived from the graph, by question.  ``by_entries`` says whether a
+matrix of derivatives is one program with an output for each entry; else it goes along basis directions.
+In that case kernels compute many rows at a time.
 """
 
 
@@ -264,9 +264,9 @@ def is_finite(value: Any) -> bool:
 
 
 def right_digits(value: Any, error: Any) -> Any:
-    """By number: how many of its digits are right, from 0 to 16, if it is off by less than ``error``.
+    """Count each number's right digits, from 0 to 16, given its error bound.
 
-    N digits are right if the error is less than 10^-N of whatever the number may be in truth.  A 0 that is
+    N digits are right if the error is less than 10^-N of any possible true number.  A 0 that is
     off by a few of the least doubles is right.
     """
     magnitude = abs(value)
@@ -276,20 +276,20 @@ def right_digits(value: Any, error: Any) -> Any:
 
 
 def fewest_right_digits(value: Any, error: Any) -> int:
-    """How many digits are right of a number, or of the worst of a tensor's."""
+    """Count the right digits of a number, or of the worst in a tensor."""
     return smallest_count(right_digits(value, error))
 
 
 def smallest_count(counts: Any) -> int:
-    """A count, or the smallest of a tensor's."""
+    """Return a count, or the smallest in a tensor."""
     return int(getattr(counts, "min", counts.__int__)())
 
 
 class Node(NamedTuple):
-    """A node as people read it: ``op`` is a row's name, ``input`` or ``const``.
+    """A node as it is shown: ``op`` is a row's name, ``input`` or ``const``.
 
     Data and grad are floats; among tensors, where ``shape`` is not None, they may be NumPy arrays.
-    ``call`` is the innermost of the graph's ``calls`` that it was made in, if any.
+    ``call`` is the innermost of the graph's ``calls`` around it, if any.
     """
 
     id: int
@@ -308,9 +308,9 @@ class Node(NamedTuple):
 
 
 class Edge(NamedTuple):
-    """An active edge: its local derivative as formula and number, and what it passed on.
+    """An active edge: its local derivative as formula and number, and its contribution.
 
-    Among tensors ``jacobian`` is the shape that the whole local derivative would have had: the node's and
+    Among tensors ``jacobian`` is the shape that the whole local derivative would have: the node's and
     the operand's.  ``local`` is then its diagonal, or None where it is not even diagonal.
     """
 
@@ -328,7 +328,7 @@ class Edge(NamedTuple):
 
 
 def python_text(found: Node | Edge) -> str:
-    """A node or an edge as Python writes it, without what only tensors and calls have."""
+    """Write a node or an edge as Python does, without the fields of tensors and calls alone."""
     further = found._field_defaults
     told = {name: x for name, x in found._asdict().items() if x is not None or name not in further}
     return (
@@ -337,7 +337,7 @@ def python_text(found: Node | Edge) -> str:
 
 
 class Diagnostic(NamedTuple):
-    """Something worth knowing about a run.
+    """A finding about a run.
 
     ``code`` is ``nan`` or ``infinity`` (of a node's data), ``nan-gradient`` or ``infinite-gradient``,
     ``kink`` or ``jump`` (of a node, or along an input), ``corrected``, ``undecided``, ``exists`` or
@@ -360,7 +360,7 @@ class Diagnostic(NamedTuple):
 
 
 class Flag(Diagnostic):
-    """A diagnostic that says of a node that it meets a kink or a jump, and not what that comes to."""
+    """A diagnostic that a node meets a kink or a jump, without its consequences."""
 
     __slots__ = ()
 
@@ -368,21 +368,21 @@ class Flag(Diagnostic):
 class SweptRun:
     """One evaluation of an expression: inputs in, every node's data and perhaps grad out.
 
-    ``values`` holds each node's data.  After a reverse sweep ``adjoints`` is what it found and ``wrt``
+    ``values`` holds each node's data.  After a reverse sweep ``adjoints`` is its result and ``wrt``
     the inputs that were differentiated; after a forward sweep alone both are None.  Among tensors
     ``graph.shapes`` are the nodes' shapes, and data and grad are floats or NumPy arrays.  ``spelled``
-    holds the texts of inputs that were typed otherwise than their doubles' shortest texts, and empty ones
-    of those that were not typed.
+    holds the texts of inputs typed otherwise than their doubles' shortest texts, and empty ones
+    for those not typed.
 
-    What a reverse sweep found has, over numbers and over tensors, by node
+    The result of a reverse sweep has, over numbers and over tensors, by node
 
     ``active``     whether it depends on a differentiated input
-    ``grads``      its grad; None for a node that no gradient reached, whose grad is ``zero(node)``
-    ``locals``     its local derivatives, as far as its operands are active; None if it passed nothing on
+    ``grads``      its grad; None where no gradient arrived: the grad is then ``zero(node)``
+    ``locals``     its local derivatives for active operands; None if it passed nothing on
     ``passed(user)``  its active edges: position, local derivative (None if not even diagonal), contribution
     ``ends(user, operand)``  the shapes of an edge's ends; None over numbers
     ``beside``     the fields that an edge has over tensors alone
-    ``met``        the kinks and jumps that it meets, with flags that say where; ``quiet`` if none does
+    ``met``        the kinks and jumps that it meets, with flags of where; ``quiet`` if none does
     """
 
     def __init__(
@@ -412,7 +412,7 @@ class SweptRun:
         wrt: tuple[str, ...] | None = None,
         spelled: Mapping[str, str] = NOTHING,
     ) -> Self:
-        """The run of a forward sweep, or of both sweeps where there are inputs to differentiate."""
+        """Run a forward sweep, or both sweeps where there are inputs to differentiate."""
         if wrt is None:
             values = evaluator.forward(inputs)
             return cls(text, evaluator.graph, inputs, values, spelled=spelled)
@@ -426,12 +426,12 @@ class SweptRun:
 
     @cached_property
     def errors(self) -> tuple[list[Any], list[Any]]:
-        """By node: what its data and its grad may be off by, as far as bounds tell."""
+        """The error bounds of the nodes' data and grads."""
         return evaluator_for(self.graph).errors(self.values, self.adjoints)
 
     @property
     def swept(self) -> dict[str, Any]:
-        """The gradient as the reverse sweep found it, with its conventions at kinks and jumps."""
+        """The reverse sweep's gradient, with its conventions at kinks and jumps."""
         if self.adjoints is None:
             return {}
         grads, nodes = self.adjoints.grads, self.graph.inputs
@@ -451,7 +451,7 @@ class SweptRun:
         return [node for node in range(self.graph.output, -1, -1) if needed[node]]
 
     def grad(self, node: int) -> Any:
-        """A node's grad: None for a constant, or what depends on no differentiated input."""
+        """Return a node's grad; None for a constant, or a node that depends on no differentiated input."""
         if self.adjoints is None:
             return None
         try:
@@ -477,7 +477,7 @@ class SweptRun:
 
     @cached_property
     def folded(self) -> Folded:
-        """What people see of calls: the nodes shown, closed calls by result, nodes in opened ones."""
+        """The nodes shown, closed calls by result, and the opened call of each node."""
         if not self.graph.calls:
             return range(len(self.graph)), {}, {}
         from exprgrad.graph.calls import fold_calls
@@ -486,12 +486,12 @@ class SweptRun:
 
     @property
     def shown(self) -> Sequence[int]:
-        """The nodes that people see, in order: of a closed call its result alone."""
+        """The nodes shown, in order: of a closed call only its result."""
         return self.folded[0]
 
     @property
     def closed(self) -> "Mapping[int, ClosedCall]":
-        """The calls that people see as one card, by their results."""
+        """The calls shown as one card, by their results."""
         return self.folded[1]
 
     @property
@@ -500,12 +500,12 @@ class SweptRun:
         return self.folded[2]
 
     def operands(self, node: int) -> tuple[int, ...]:
-        """What a node reads, or the closed call that it is the result of."""
+        """Return the operands of a node, or of the closed call whose result it is."""
         closed = self.closed.get(node)
         return self.graph.operands[node] if closed is None else closed.operands
 
     def spelling(self, node: int) -> str:
-        """The typed text of a literal or an input, if that is not its double's shortest text."""
+        """Return the typed text of a literal or an input, if that is not its double's shortest text."""
         name = str(self.graph.payloads[node])
         return self.graph.spelled.get(node) or self.spelled.get(name, "")
 
@@ -515,18 +515,18 @@ class SweptRun:
         return node_texts(self.graph, self.names, LIMIT)
 
     def label(self, node: int) -> str:
-        """What a node is called: its name, else its text."""
+        """Return a node's label: its name, or else its text."""
         return self.names.get(node, self.texts[node])
 
     @property
     def output_label(self) -> str:
-        """What the output is called: its name, else its text, or that of the call that it is."""
+        """The output's label: its name, or else its text, or that of its call."""
         graph = self.graph
         call = self.names.get(graph.output) if graph.calls else None
         return graph.output_name or call or self.texts[graph.output]
 
     def iter_nodes(self) -> Iterator[Node]:
-        """The nodes, one at a time."""
+        """Yield the nodes."""
         graph, names = self.graph, self.graph.names()
         for node, kind in enumerate(graph.kinds):
             yield Node(
@@ -548,12 +548,12 @@ class SweptRun:
         return list(self.iter_nodes())
 
     def iter_edges(self) -> Iterator[Edge]:
-        """The active edges in the order of the visits, one at a time."""
+        """Yield the active edges in the order of the visits."""
         for node in self.order:
             yield from self.edges_of(node)
 
     def edges_of(self, user: int) -> Iterator[Edge]:
-        """The active edges from a node to its operands."""
+        """Yield the active edges from a node to its operands."""
         if self.adjoints is None or not self.passed(user):
             return
         graph, rules = self.graph, self.rules(user)
@@ -571,9 +571,9 @@ class SweptRun:
         return list(self.iter_edges())
 
     def slopes(self, closed: "ClosedCall") -> dict[int, float | None]:
-        """The local derivatives of a call with respect to its operands: products along its paths, added up.
+        """Return a call's local derivatives for its operands: products along its paths, added up.
 
-        None where one on the way is that of a tensor.  An operand that nothing is passed to has none.
+        None where one on the way is a tensor's.  An operand that gets nothing is left out.
         """
         found: dict[int, float | None] = {closed.call.result: 1.0}
         for user in closed.inside:
@@ -596,15 +596,15 @@ class SweptRun:
         return {node: found[node] for node in closed.operands if node in found}
 
     def rules(self, user: int) -> Callable[[int], str | None]:
-        """The local derivatives of a node's edges as people read them, by the operand's position.
+        """Return the shown local derivatives of a node's edges, by the operand's position.
 
-        The operands' names are filled in.  None for an operand that is passed nothing; empty where the rule
+        The operands' names are filled in.  None for an operand that gets nothing; empty where the rule
         depends on shapes that are not known.
         """
         return evaluator_for(self.graph).rules(self, user)
 
     def rule(self, user: int, position: int) -> str:
-        """The local derivative of one edge as people read it; 0 where nothing is passed."""
+        """Return an edge's shown local derivative; 0 where nothing is passed."""
         return self.rules(user)(position) or "0"
 
     @cached_property
@@ -618,9 +618,9 @@ class Guarded(NamedTuple):
 
     ``value``, ``gradient``  the sweep's numbers, corrected at kinks and by balls
     ``corrected``        by input: the sweep's number and the answer, where they differ
-    ``digits``           how many of their digits are right, from 0 to 16: an object for each, as in JSON
+    ``digits``           their right digits, from 0 to 16: an object for each, as in JSON
     ``corrected_value``  the sweep's value and the answer, where they differ
-    ``diagnostics``      a warning for each number that has fewer right digits than are asked for
+    ``diagnostics``      a warning for each number with fewer right digits than requested
     ``causes``           by warning: the nodes that errors came through which are corrected
     """
 
@@ -633,7 +633,7 @@ class Guarded(NamedTuple):
     causes: tuple[frozenset[int], ...] = ()
 
     def __repr__(self) -> str:
-        """The answer in a line: what was corrected, and why, is for those who ask."""
+        """Return the answer in a line, without the corrections and their reasons."""
         return f"Guarded(value={self.value!r}, gradient={self.gradient!r}, digits={self.digits!r})"
 
 
@@ -641,9 +641,9 @@ class Settled(NamedTuple):
     """The outcome for some numbers of an answer, by path.
 
     ``values``       the printed numbers: the sweep's, corrected by balls
-    ``digits``       how many of their digits are right, from 0 to 16
+    ``digits``       their right digits, from 0 to 16
     ``corrected``    the sweep's number and the answer, where they differ
-    ``diagnostics``  a warning for each number that has fewer right digits than are asked for
+    ``diagnostics``  a warning for each number with fewer right digits than requested
     ``causes``       by warning: the nodes that errors came through which are corrected
     """
 
@@ -654,7 +654,7 @@ class Settled(NamedTuple):
     causes: tuple[frozenset[int], ...] = ()
 
     def joined(self, other: "Settled") -> "Settled":
-        """These numbers and others."""
+        """Return these numbers and others together."""
         return Settled(
             self.values | other.values,
             self.digits | other.digits,
@@ -664,7 +664,7 @@ class Settled(NamedTuple):
         )
 
     def among(self, field: str) -> "Settled":
-        """The numbers of one field, by the rest of their paths."""
+        """Return the numbers of one field, by the rest of their paths."""
         values, digits = under_field(self.values, field), under_field(self.digits, field)
         return Settled(values, digits, under_field(self.corrected, field))
 
@@ -672,12 +672,12 @@ class Settled(NamedTuple):
 def adjoints_of(
     run: SweptRun, what: str, help: str | None = None
 ) -> "Adjoints | over_arrays.ArrayAdjoints":
-    """What the reverse sweep found, for ``what`` needs it; raises ``RequestError`` where there was none."""
+    """Return the reverse sweep's result, which ``what`` needs; raises ``RequestError`` without one."""
     if run.adjoints is None:
         raise RequestError("no-gradient", f"only a run of gradient() has {what}", help=help)
     return run.adjoints
 
 
 def under_field(found: Mapping[Path, V], field: str) -> dict[Path, V]:
-    """The entries below a field, by the rest of their paths."""
+    """Select the entries below a field, by the rest of their paths."""
     return {path[1:]: one for path, one in found.items() if path[0] == field}

@@ -1,6 +1,6 @@
 """Jacobians, Hessians and their products with vectors, at a point: derived programs, evaluated.
 
-A derived program does not depend on the numbers, so it is worked out once and kept by the evaluator.  Over
+A derived program does not depend on the numbers, so it is made once and kept by the evaluator.  Over
 numbers one program has an output for each entry of a matrix; over tensors a matrix is made along basis
 directions: rows by VJPs, or columns by JVPs.
 """
@@ -27,14 +27,14 @@ __all__ = [
 
 T = TypeVar("T")
 Derived = tuple[Program, derive.Entries]
-"""The derived program of a matrix, and which output each of its entries is."""
+"""The derived program of a matrix, and the output of each entry."""
 
 MOST_PROGRAMS = 64
-"""How many derived programs an evaluator keeps."""
+"""The most derived programs that an evaluator keeps."""
 BY_OUTPUT = {"value", "jacobian", "jvp"}
-"""The fields of answers whose numbers are those of an output, each."""
+"""The fields of answers with numbers for each output."""
 MATRICES = {"jacobian", "hessian"}
-"""The fields of answers whose numbers are by two names."""
+"""The fields of answers whose numbers have two names."""
 LARGEST = 50_000_000
 """The most numbers of a Jacobian or Hessian of tensors: 400 MB."""
 
@@ -43,7 +43,7 @@ class Matrix(NamedTuple):
     """Derivatives by row (an output, or an input) and column (an input), in blocks.
 
     A block has the shape of its row and then that of its column; that of two numbers is a float.  What
-    ``entries`` leaves out is structurally 0: at every point.
+    ``entries`` leaves out is structurally 0, at every point.
     """
 
     rows: tuple[str, ...]
@@ -53,32 +53,32 @@ class Matrix(NamedTuple):
     column_shapes: tuple[Shape, ...] = ()
 
     def block(self, row: int, column: int) -> Any:
-        """One block, zeros filled in: among tensors none is left out."""
+        """Return one block, zeros filled in; among tensors none is left out."""
         return self.entries.get((row, column), 0.0)
 
     def row(self, row: int) -> dict[str, Any]:
-        """One row by column, zeros filled in."""
+        """Return one row by column, zeros filled in."""
         return {name: self.block(row, at) for at, name in enumerate(self.columns)}
 
     def whole(self) -> dict[str, dict[str, Any]]:
-        """Every row, zeros filled in."""
+        """Return every row, zeros filled in."""
         return {name: self.row(row) for row, name in enumerate(self.rows)}
 
     def listed(self) -> Iterator[tuple[str, str, Any]]:
-        """The blocks that are not structurally 0, row by row: the row, the column, the block."""
+        """Yield the blocks that are not structurally 0, row by row: the row, the column, the block."""
         for row, column in sorted(self.entries):
             yield self.rows[row], self.columns[column], self.entries[row, column]
 
 
 def is_zero_node(graph: Graph, node: int) -> bool:
-    """Whether a node is the constant 0, stretched or not."""
+    """Whether a node is the constant 0, broadcast or not."""
     if graph.kinds[node] == "broadcast":
         (node,) = graph.operands[node]
     return graph.kinds[node] == CONST and graph.payloads[node] == 0
 
 
 class Point(NamedTuple):
-    """Where derivatives are asked for: of some outputs (name → node), with respect to some inputs.
+    """A point for derivatives of some outputs (name → node), with respect to some inputs.
 
     ``direction`` is the inputs' tangents, or the outputs' cotangents, where there are any; ``spelled`` is
     as in a run.
@@ -98,28 +98,28 @@ class Point(NamedTuple):
 def derive_once(
     evaluator: Evaluator, make: Callable[..., T], graph: Graph, *arguments: Any, **settings: Any
 ) -> T:
-    """What ``make`` derives from a graph, the evaluator's or one of it: now, if it is not there."""
+    """Return what ``make`` derives from a graph, the evaluator's or one of its own, deriving it once."""
     key = make, graph, *arguments, *settings.items()
     memory: dict[object, T] = evaluator.programs
     return remember(memory, key, lambda: make(graph, *arguments, **settings), MOST_PROGRAMS)
 
 
 def gradient_program(evaluator: Evaluator, wrt: Sequence[str], rule: Rule = computed) -> Program:
-    """The program of the output and its gradient."""
+    """Derive the program of the output and its gradient."""
     return derive_once(evaluator, derive.gradient, evaluator.graph, tuple(wrt), rule)
 
 
 def hessian_program(
     evaluator: Evaluator, wrt: Sequence[str], graph: Graph | None = None, rule: Rule = computed
 ) -> Derived:
-    """The program of the second derivatives of numbers, and the position of each entry."""
+    """Derive the program of the second derivatives of numbers, and the position of each entry."""
     return derive_once(
         evaluator, derive.hessian_entries, graph or evaluator.graph, tuple(wrt), rule
     )
 
 
 def row_program(evaluator: Evaluator, wrt: Sequence[str], at_row: int) -> Program:
-    """The program of a row of blocks of the Hessian, from the diagonal on: JVPs of the gradient."""
+    """Derive the program of a row of the Hessian's blocks, from the diagonal on: JVPs of the gradient."""
     graph, outputs = gradient_program(evaluator, wrt)
     nodes = outputs[1 + at_row :]
     return derive_once(evaluator, derive.jvp, graph, (wrt[at_row],), nodes, masked=True)
@@ -129,7 +129,7 @@ def row_program(evaluator: Evaluator, wrt: Sequence[str], at_row: int) -> Progra
 
 
 def jacobian_at(point: Point) -> Matrix:
-    """The derivatives of the outputs: a row for each."""
+    """Compute the derivatives of the outputs, a row for each."""
     evaluator, values, outputs, wrt, _, _ = point
     graph, nodes = evaluator.graph, tuple(outputs.values())
     if evaluator.by_entries:
@@ -157,7 +157,7 @@ def jacobian_at(point: Point) -> Matrix:
 
 
 def hessian_at(point: Point) -> Matrix:
-    """The second derivatives of the output, a number, with respect to each two of ``wrt``; symmetric."""
+    """Compute the second derivatives of the output, a number, for each two of ``wrt``; symmetric."""
     evaluator, values, wrt = point.evaluator, point.inputs, point.wrt
     graph = evaluator.graph
     nodes = {name: graph.inputs[name] for name in wrt}
@@ -187,7 +187,7 @@ def hessian_at(point: Point) -> Matrix:
 def zero_blocks(
     graph: Graph, nodes: Iterable[int], wrt: Sequence[str]
 ) -> dict[tuple[int, int], Any]:
-    """Matrices of zeros: a row for each number of a node, a column for each of an input."""
+    """Make matrices of zeros: a row for each number of a node, a column for each of an input."""
     from exprgrad.run.arrays.arrays import zero_tensor
 
     columns = [shape_size(graph.shape(graph.inputs[name])) for name in wrt]
@@ -205,9 +205,9 @@ def fill_matrices(
     seed: tuple[str, Shape],
     matrices: Sequence[Any],
 ) -> None:
-    """Fill the rows of matrices with what a program answers, a row for each direction along an axis.
+    """Fill the rows of matrices with a program's answers, a row for each direction along an axis.
 
-    ``seed`` is what the program calls the direction, and its shape.
+    ``seed`` is the program's name of the direction, and its shape.
     """
     from exprgrad.run.arrays.arrays import zero_tensor
 
@@ -229,7 +229,7 @@ def entry_data(
     place: tuple[int, int],
     index: tuple[int, ...],
 ) -> tuple[Graph, int, list[Any]]:
-    """What finds an entry of the Hessian: a graph, the entry's node there, and every node's data.
+    """Return a graph that finds an entry of the Hessian, the entry's node, and every node's data.
 
     ``index`` is the number's place in the input that is the row.
     """
@@ -249,7 +249,7 @@ def entry_data(
 def matrix_entries(
     evaluator: Evaluator, program: Derived, values: Mapping[str, Any]
 ) -> dict[tuple[int, int], Any]:
-    """The entries of a program's matrix at a point."""
+    """Compute the entries of a program's matrix at a point."""
     numbers = evaluator.answers(program[0], values)
     return {place: numbers[at] for place, at in program[1].items()}
 
@@ -260,7 +260,7 @@ def assemble_matrix(
     wrt: Sequence[str],
     found: dict[tuple[int, int], Any],
 ) -> Matrix:
-    """Some blocks as a matrix, in the shapes of its rows and columns."""
+    """Assemble blocks to a matrix, in the shapes of its rows and columns."""
     shape, inputs = evaluator.graph.shape, evaluator.graph.inputs
     above, beside = [*map(shape, rows.values())], [shape(inputs[name]) for name in wrt]
     if not evaluator.by_entries:
@@ -274,7 +274,7 @@ def assemble_matrix(
 
 
 def nonzero_blocks(evaluator: Evaluator, wrt: Sequence[str]) -> list[tuple[str, str]]:
-    """The blocks of the Hessian, (row, column), that are not structurally 0, row by row."""
+    """List the blocks of the Hessian, (row, column), that are not structurally 0, row by row."""
     if evaluator.by_entries:
         return [
             (wrt[row], wrt[column]) for row, column in sorted(hessian_program(evaluator, wrt)[1])
@@ -291,7 +291,7 @@ def nonzero_blocks(evaluator: Evaluator, wrt: Sequence[str]) -> list[tuple[str, 
 def cheaper_products(
     graph: Graph, outputs: Mapping[str, int], wrt: Sequence[str]
 ) -> tuple[Literal["JVP", "VJP"], int]:
-    """Which products a Jacobian is made of, and how many: the fewer; VJPs, its rows, if they are equal."""
+    """Choose the products to make a Jacobian of, and count them: the fewer; VJPs if they are equal."""
     rows = sum(shape_size(graph.shape(node)) for node in outputs.values())
     columns = sum(shape_size(graph.shape(graph.inputs[name])) for name in wrt)
     refuse_large(rows * columns)
@@ -312,7 +312,7 @@ def refuse_large(count: int) -> None:
 
 
 def gradient_at(point: Point) -> dict[str, Any]:
-    """The gradient, of which the Hessian is the derivative; the program of numbers' Hessian has it."""
+    """Compute the gradient; over numbers the Hessian's program has it."""
     evaluator, wrt = point.evaluator, point.wrt
     program = (
         hessian_program(evaluator, wrt)[0]
@@ -323,17 +323,17 @@ def gradient_at(point: Point) -> dict[str, Any]:
 
 
 def jvp_at(point: Point) -> dict[str, Any]:
-    """By output, the derivative along the direction.
+    """Compute the derivative of each output along the direction.
 
-    A number whose tangent is 0 is held fixed: its derivatives, which may be infinite, play no part.
+    A number whose tangent is 0 is held fixed: its derivatives, maybe infinite, play no part.
     """
     return ask_products(point, "jvp", point.outputs, jvp_question(point))
 
 
 def vjp_at(point: Point) -> dict[str, Any]:
-    """By input of ``wrt``, the derivative of the outputs' sum, weighted by their cotangents.
+    """Compute the derivative, by input of ``wrt``, of the outputs' sum weighted by cotangents.
 
-    A number whose cotangent is 0 is left out: its derivatives, which may be infinite, play no part.
+    A number whose cotangent is 0 is left out: its derivatives, maybe infinite, play no part.
     """
     return ask_products(point, "vjp", point.wrt, vjp_question(point))
 
@@ -341,7 +341,7 @@ def vjp_at(point: Point) -> dict[str, Any]:
 def ask_products(
     point: Point, field: str, names: Iterable[str], question: Question
 ) -> dict[str, Any]:
-    """The answers to a question, by name, that stand under a field."""
+    """Return a question's answers under a field, by name."""
     paths = [(field, name) for name in names]
     graph, nodes = question.derive(question.graph, computed, paths)
     program = Program(graph, tuple([nodes[path] for path in paths]))
@@ -350,7 +350,7 @@ def ask_products(
 
 
 def is_masked(directions: Iterable[Any]) -> bool:
-    """Whether some number of what moves does not: see ``derive.jvp``."""
+    """Whether a moving tensor has a number that does not move: see ``derive.jvp``."""
     return not all(bool(one) if isinstance(one, float) else bool(one.all()) for one in directions)
 
 
@@ -362,18 +362,18 @@ def has_motion(direction: Any) -> bool:
 # Questions: which nodes of a derived graph a command's numbers are.
 
 NodesByPath = dict[tuple[str, ...], int]
-"""Nodes by path: by the field of the answer, then the names by which a number is found there."""
+"""Nodes by path: the field of the answer, then the names that lead to a number."""
 Paths = Iterable[tuple[str, ...]] | None
 
 
 class Question(NamedTuple):
-    """Numbers of a command's answer, as nodes of a graph that is derived from the formula's.
+    """A command's answer, as nodes of a graph derived from the formula's.
 
     ``graph``   the formula's
     ``inputs``  its inputs' values, and those of the directions that the derived graph reads
-    ``derive``  from the formula's graph, or one with the same nodes, by some rules: a derived graph, and
-                the nodes there of all numbers, or of those at some paths; what is always 0 is left out
-    ``outputs`` the formula's nodes that are differentiated, by name
+    ``derive``  makes from the formula's graph, or one with the same nodes, by rules: a derived graph, and
+                the nodes of all numbers there, or of those at some paths; what is always 0 is left out
+    ``outputs`` the differentiated nodes of the formula, by name
     ``spelled`` the texts of inputs, as a run has them
     """
 
@@ -389,7 +389,7 @@ def ask_program(
     program: Callable[[Graph, Rule, Paths], tuple[Graph, NodesByPath]],
     directions: Mapping[str, Any] = NOTHING,
 ) -> Question:
-    """What a program asks at a point; ``directions`` are further inputs of the derived graph."""
+    """Make the question of a program at a point; ``directions`` are further inputs of the derived graph."""
     inputs = {**point.inputs, **directions}
     return Question(point.evaluator.graph, inputs, program, point.outputs, point.spelled)
 
@@ -467,14 +467,14 @@ def vjp_question(point: Point) -> Question:
 
 
 class DerivativeKind(NamedTuple):
-    """A kind of derivatives: its name, what finds each field of an answer at a point, and the question."""
+    """A kind of derivatives: its name, the functions that find an answer's fields, and its question."""
 
     name: str
     fields: Mapping[str, Callable[[Point], Any]]
     question: Callable[[Point], Question]
 
     def sweep(self, point: Point, unseen: Collection[str] = ()) -> dict[str, Any]:
-        """What sweeps find, by field: matrices, or numbers by name."""
+        """Run the sweeps; return matrices, or numbers by name, by field."""
         return {field: find(point) for field, find in self.fields.items() if field not in unseen}
 
 
@@ -489,18 +489,18 @@ VJP = DerivativeKind("vjp", {"vjp": vjp_at}, vjp_question)
 def paths_of_slopes(
     field: str, names: Sequence[str], outputs: Iterable[str], nodes: Sequence[int]
 ) -> NodesByPath:
-    """Derivatives, which come first of some nodes, and the outputs behind them, by their paths."""
+    """Return the paths of nodes: derivatives come first, then the outputs."""
     slopes = {(field, name): node for name, node in zip(names, nodes, strict=False)}
     return paths_of_values(outputs, nodes[len(names) :]) | slopes
 
 
 def paths_of_values(names: Iterable[str], nodes: Iterable[int]) -> NodesByPath:
-    """Outputs, which come first of some nodes, by their paths."""
+    """Return the paths of nodes that begin with the outputs."""
     return {("value", name): node for name, node in zip(names, nodes, strict=False)}
 
 
 def blocks_by_path(fields: Mapping[str, Matrix | Mapping[str, Any]]) -> dict[tuple[str, ...], Any]:
-    """Numbers and tensors by path; of a Hessian those from the diagonal on."""
+    """Return numbers and tensors by path; a Hessian's from the diagonal on."""
     found: dict[tuple[str, ...], Any] = {}
     for field, answer in fields.items():
         if isinstance(answer, Matrix):
@@ -514,7 +514,7 @@ def blocks_by_path(fields: Mapping[str, Matrix | Mapping[str, Any]]) -> dict[tup
 
 
 def names_asked(names: Iterable[str], paths: Paths, *places: int) -> tuple[str, ...]:
-    """The names at some places of the paths; all if no paths are given."""
+    """Return the names at some positions of the paths; all if no paths are given."""
     if paths is None:
         return tuple(names)
     wanted = {path[place] for path in paths for place in places if place < len(path)}

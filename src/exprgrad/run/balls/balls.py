@@ -1,4 +1,4 @@
-"""Ball arithmetic: what a formula is worth in real arithmetic, at the exact double inputs.
+"""Ball arithmetic: a formula's value in real arithmetic, at the exact double inputs.
 
 A ball is a midpoint and a radius, and every operation on balls gives one that holds each true result: F.
 Johansson, Arb: efficient arbitrary-precision midpoint-radius interval arithmetic, IEEE Trans. Comput. 66
@@ -6,8 +6,8 @@ Johansson, Arb: efficient arbitrary-precision midpoint-radius interval arithmeti
 
 A row of the op table is what its ``arb`` says, one of ``ARB_OVERRIDES``, arb's function of that name, or
 its ``definition``, so a new row needs no line here.  Beside finite balls there are four answers: an exact
-infinity, at a pole; ``undefined_ball()`` (nan), outside the domain; ``whole_line()``, where nothing was
-decided; and the ball [0, 1] for a comparison that the balls do not decide.  A zero has no sign here.
+infinity, at a pole; ``undefined_ball()`` (nan), outside the domain; ``whole_line()``, where nothing is
+known; and the ball [0, 1] for a comparison that the balls do not decide.  A zero has no sign here.
 """
 
 from __future__ import annotations
@@ -41,18 +41,18 @@ __all__ = [
 ]  # fmt: skip
 
 Ball = Any
-"""A ``flint.arb``: a finite ball, an exact infinity, nan for what has no value, or the whole line."""
+"""A ``flint.arb``: a finite ball, an exact infinity, nan for no value, or the whole line."""
 LONGEST_DECIMAL = 2000
-"""Decimals with fewer digits than this, zeros before and after them too, are known exactly."""
+"""The most digits, leading and trailing zeros included, of decimals that are kept exactly."""
 MOST_TEXTS = 4096
-"""How many decimals' fractions are kept."""
+"""The most decimals whose fractions are kept."""
 EXACT_BITS = 8192
-"""Rational numbers are known exactly up to this many bits."""
+"""The most bits of rational numbers that are kept exactly."""
 
 
 @cache
 def import_flint() -> Any:
-    """The package.  Raises ``MissingExtraError`` where it is not installed."""
+    """Import the package.  Raises ``MissingExtraError`` where it is not installed."""
     try:
         import flint as package
     except ImportError:
@@ -65,7 +65,7 @@ def import_flint() -> Any:
 
 
 def has_balls() -> bool:
-    """Whether python-flint is there."""
+    """Whether python-flint is installed."""
     try:
         import_flint()
     except MissingExtraError:
@@ -74,43 +74,43 @@ def has_balls() -> bool:
 
 
 def working_precision(bits: int) -> AbstractContextManager[Any]:
-    """A context in which balls are computed to ``bits`` bits."""
+    """Return a context in which balls are computed to ``bits`` bits."""
     context: AbstractContextManager[Any] = import_flint().ctx.workprec(bits)
     return context
 
 
 def exact_ball(value: float | int) -> Ball:
-    """A double, or a whole number, as an exact ball."""
+    """Return a double, or a whole number, as an exact ball."""
     return import_flint().arb(value)
 
 
 def whole_line() -> Ball:
-    """The whole line: nothing is known."""
+    """Return the whole line: nothing is known."""
     return import_flint().arb(0, import_flint().arb.pos_inf())
 
 
 def undefined_ball() -> Ball:
-    """What there is no value for."""
+    """Return nan: there is no value."""
     return import_flint().arb.nan()
 
 
 def undecided_ball() -> Ball:
-    """0 or 1: a comparison that the balls do not decide."""
+    """Return the ball [0, 1]: a comparison that the balls do not decide."""
     return import_flint().arb(0.5, 0.5)
 
 
 def is_infinite(x: Ball) -> bool:
-    """Whether a ball is one of the two infinities, and exactly that."""
+    """Whether a ball is exactly one of the two infinities."""
     return bool(not x.is_finite() and x.is_exact() and not x.is_nan())
 
 
 def is_known(x: Ball) -> bool:
-    """Whether a ball says anything: it is finite, or an infinity."""
+    """Whether a ball is finite, or an infinity."""
     return bool(x.is_finite()) or is_infinite(x)
 
 
 def decide_truth(condition: Ball) -> bool | None:
-    """Whether a condition holds; None where that is not decided.  As in IEEE, nan is not 0."""
+    """Decide whether a condition holds; None where that is open.  As in IEEE, nan is not 0."""
     if condition.is_nan():
         return True
     if condition.is_zero():
@@ -126,11 +126,11 @@ def enclose_nodes(
     typed: Mapping[str, str] | None = None,
     aside: Mapping[str, Ball] | None = None,
 ) -> list[Ball]:
-    """Every node's true value as a ball; named constants are what they name.
+    """Enclose every node's true value in a ball; named constants are the numbers named.
 
-    Inputs and literals are the doubles that they were read as, or the decimals if there is a mapping
-    ``typed``: the texts of inputs, as far as these aren't the shortest texts of their doubles.  ``aside``
-    is what is added to inputs, by name.
+    Inputs and literals are the doubles read, or the decimals if there is a mapping
+    ``typed``: the texts of inputs that are not the shortest texts of their doubles.  ``aside``
+    is added to inputs, by name.
     """
     with working_precision(bits):
         decimals, given = Decimals(), {name: exact_ball(value) for name, value in inputs.items()}
@@ -143,17 +143,17 @@ def enclose_nodes(
 def evaluate_in_balls(
     graph: Graph, given: Mapping[str, Ball], *, typed: bool = False
 ) -> list[Ball]:
-    """Every node's data in the precision at hand, given every input's; ``typed``: literals are decimals."""
+    """Evaluate every node in the current precision, given the inputs; ``typed``: literals are decimals."""
     return interpret(graph, Decimals().algebra if typed else BALLS, given)
 
 
 def decimal_ball(value: float) -> Ball:
-    """The decimal number that a double is written as, in the precision at hand."""
+    """Return a double's decimal text as a ball, in the current precision."""
     return import_flint().arb(repr(value)) if math.isfinite(value) else exact_ball(value)
 
 
 def constant_ball(graph: Graph, node: int) -> Ball:
-    """A constant; one that has a name is what it names."""
+    """Return a constant; a named one is the number named."""
     is_pi = graph.symbols.get(node) == "pi"
     return (
         pi_ball(import_flint().ctx.prec) if is_pi else exact_ball(cast(float, graph.payloads[node]))
@@ -166,9 +166,9 @@ BALLS: Algebra[Ball] = Algebra(
 
 
 class Decimals:
-    """Balls around decimals as they are typed, none of which are exact, and around what is made of them.
+    """Balls around decimals as typed, none of them exact, and around results computed from them.
 
-    What is rational is known exactly beside its ball, and equal ones are one ball: so 0.1 + 0.2 is 0.3.
+    Rational numbers are kept exactly beside their balls, and equal ones share a ball: so 0.1 + 0.2 is 0.3.
     """
 
     def __init__(self) -> None:
@@ -180,7 +180,7 @@ class Decimals:
         self.rational: dict[int, int | Fraction] = {}
 
     def exactly(self, number: int | Fraction) -> Ball:
-        """The one ball of a rational number."""
+        """Return the one ball of a rational number."""
         parts = number.numerator, number.denominator  # a fraction's own hash takes long
         made = self.balls.get(parts)
         if made is None:
@@ -189,7 +189,7 @@ class Decimals:
         return made
 
     def read(self, text: str | None, value: float) -> Ball:
-        """A number with its text: a decimal, a constant expression, None for the shortest, or empty.
+        """Read a number by its text: a decimal, a constant expression, None for the shortest, or empty.
 
         A number that was not typed has an empty text: it is the double itself.
         """
@@ -206,21 +206,21 @@ class Decimals:
             return interpret(graph, self.algebra, {})[graph.output]
 
     def number(self, text: str) -> Ball:
-        """A decimal number."""
+        """Return the ball of a decimal number."""
         digits, _, exponent = text.casefold().partition("e")
         if abs(int(exponent or 0)) + len(digits) > LONGEST_DECIMAL:
             return import_flint().arb(text)
         return self.exactly(fraction_of(text))
 
     def constant(self, graph: Graph, node: int) -> Ball:
-        """A literal; a constant that has a name is what it names."""
+        """Return the ball of a literal or a named constant."""
         text = graph.spelled.get(node) or graph.symbols.get(node)
         if text in NAMED:
             return constant_ball(graph, node)
         return self.read(text, cast(float, graph.payloads[node]))
 
     def apply(self, graph: Graph, node: int, operands: Sequence[Ball]) -> Ball:
-        """One operation."""
+        """Apply an operation."""
         kind = graph.kinds[node]
         if BY_NAME[kind].exact is not None and None not in (known := [*map(self.known, operands)]):
             found = exact_result(kind, cast("list[int | Fraction]", known))
@@ -232,7 +232,7 @@ class Decimals:
         return apply_to_balls(kind, operands)
 
     def known(self, x: Ball) -> int | Fraction | None:
-        """What a ball is exactly, as far as that is known."""
+        """Return a ball's exact number, as far as that is known."""
         made = self.rational.get(id(x))
         if made is None and x.is_exact() and x.is_integer():
             whole = only_whole(x)
@@ -242,30 +242,30 @@ class Decimals:
 
 @lru_cache(MOST_TEXTS)
 def fraction_of(text: str) -> Fraction:
-    """The fraction that a decimal number is; it is asked for at every point and precision."""
+    """Return a decimal number's fraction; kept, since it is needed at every point and precision."""
     from fractions import Fraction
 
     return Fraction(text)
 
 
 def formula_ball(text: str, given: Mapping[str, Ball]) -> Ball:
-    """What a rule, a condition or a formula of the op table is worth."""
+    """Evaluate a rule, a condition or a formula of the op table."""
     graph = template(text)
     return evaluate_in_balls(graph, given)[graph.output]
 
 
 NAMED = {"pi", "inf", "nan"}
-"""The symbols that are no decimal numbers."""
+"""The symbols that are not decimal numbers."""
 
 
 @cache
 def pi_ball(bits: int) -> Ball:
-    """The number pi in the precision at hand: one ball, so that it equals itself."""
+    """Return pi in the current precision: one ball, so that it equals itself."""
     return import_flint().arb.pi()
 
 
 def apply_to_balls(kind: str, operands: Sequence[Ball]) -> Ball:
-    """One operation on balls."""
+    """Apply an operation to balls."""
     finite = True
     for x in operands:
         finite = finite and x.is_finite()
@@ -280,10 +280,10 @@ TAKES_NAN = COMPARISONS | {op.name for op in COMMON if op.branches}
 
 
 def settle_ball(op: Op, operands: Sequence[Ball], found: Ball) -> Ball:
-    """An operation's value at, or next to, an operand that is not finite: a pole, no value, or unknown.
+    """Return an operation's value at or next to an operand that is not finite: a pole, no value, unknown.
 
-    A row says itself where it is defined and where its poles are.  At an infinite operand the row's
-    function on doubles is asked.
+    The row says where it is defined and where its poles are.  At an infinite operand the row's
+    function on doubles decides.
     """
     given = dict(zip(op.names, operands, strict=False))
     if op.domain and not op.variadic:

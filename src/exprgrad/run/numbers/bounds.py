@@ -1,9 +1,9 @@
-"""What rounding may have done to a sweep's numbers: an error bound beside each data and each grad.
+"""Rounding errors of a sweep's numbers: a bound for each data and each grad.
 
-Each operation adds what it rounds, as its row states, to what its operands were off by (J. H. Wilkinson's
+Each operation adds its own rounding, as its row states, to its operands' errors (J. H. Wilkinson's
 running error analysis, Rounding Errors in Algebraic Processes, 1963).  Where all numbers are whole nothing
 is rounded.  The bounds are of first order in the errors, but where an error is large, or a row has kinks or
-jumps: there the row is asked at both ends, and where there may be a hump between.  What is not finite may
+jumps: there the row is evaluated at both ends, and at humps between.  A number that is not finite may
 be off by anything.
 """
 
@@ -53,27 +53,27 @@ __all__ = [
 
 inf = math.inf
 EXACT_BELOW = 2.0**52
-"""Below it every whole number is a double, so what correctly rounded operations make of such is exact.
+"""Below it every whole number is a double, so that correctly rounded operations on them are exact.
 
-From 2^52 on the root of a number that is no square may be rounded to a whole one.
+From 2^52 on the root of a number that is no square may round to a whole number.
 """
 NORMAL = 2.0**-1022
-"""The least number that has all its bits: a slope below it may have lost some, or all."""
+"""The least normal number: a slope below it may have lost some bits, or all."""
 LEAVES = {INPUT, CONST}
 EXACT: Mapping[Any, Any] = {}
 QUARTERS, SHORT_BELOW = 16.0, 1e11
-"""What sixteenths there are below is written with 15 digits at most."""
+"""Sixteenths below it are written with 15 digits at most."""
 SUM, PRODUCT, SMOOTH, SPECIAL, VARIADIC, ROOT = range(6)
-"""How a row's bound is found: that of a sum or a product of two, of a row that is smooth everywhere, of one
+"""The sorts of bounds: of a sum or a product of two, of a row that is smooth everywhere, of one
 that has kinks or jumps, of one that takes any number of operands, or of one that solves an equation."""
 
 
 class BoundKind:
-    """What a bound needs to know of a row.
+    """A row's facts for its bound.
 
-    ``sort``      how its bound is found
+    ``sort``      the sort of its bound
     ``function``  its value
-    ``own``       what the result may have rounded away, as a part of it, and at least
+    ``own``       the result's own rounding: relative, and absolute
     ``partial``   the same of a partial
     """
 
@@ -87,13 +87,13 @@ class BoundKind:
 
     @cached_property
     def rules(self) -> tuple[tuple[Template, ...], bool]:
-        """By operand, what finds the local derivative; and whether it sees companions."""
+        """The functions of the local derivatives, by operand, and whether they see companions."""
         rules, companions = row_rules(self.op)
         return tuple([template_reader(part) for part, _ in rules]), companions
 
     @cached_property
     def bends_at_0(self) -> bool:
-        """Whether the row, of one operand, is smooth, or has its only kink, or jump, where that is 0."""
+        """Whether the row, of one operand, is smooth, or has its only kink or jump at 0."""
         if self.sort == SPECIAL:
             return equal_at_special(self.op.name) == [(0, 0.0)] and len(self.op.names) == 1
         return self.sort == SMOOTH and len(self.op.names) == 1
@@ -101,12 +101,12 @@ class BoundKind:
 
 @cache
 def kind_of(name: str) -> BoundKind:
-    """What a bound needs to know of a row, by its name."""
+    """Return a row's facts for its bound, by name."""
     return BoundKind(BY_NAME[name])
 
 
 def sort_of(op: Op) -> int:
-    """How a row's bound is found."""
+    """Return the sort of a row's bound."""
     if op.equation is not None:
         return ROOT
     if op.variadic:
@@ -122,7 +122,7 @@ def sort_of(op: Op) -> int:
 
 
 def number_slopes(op: Op, seen: Sequence[float], out: float) -> Callable[[int], float]:
-    """A row's local derivatives, by the operand's position."""
+    """Return a row's local derivatives, by the operand's position."""
     rules, companions = kind_of(op.name).rules
     if op.variadic:
         views = companion_values(op, [*seen, out], [1.0] * len(seen))
@@ -149,9 +149,9 @@ def number_data_errors(
     leaves: Mapping[int, float] = EXACT,
     moved: Iterable[int] | None = None,
 ) -> list[float]:
-    """By node: what its data may be off by.
+    """Bound the error of each node's data.
 
-    Inputs and literals are exact, being the doubles that they were read as, except ``leaves``.  With
+    Inputs and literals are exact, being the doubles read, except ``leaves``.  With
     ``moved`` all other nodes are exact.
     """
     errors = [0.0] * len(graph)
@@ -190,7 +190,7 @@ def number_data_errors(
 def leaf_errors(
     graph: Graph, values: Sequence[float], spelled: Mapping[str, str]
 ) -> dict[int, float]:
-    """By literal and input: what its double may be off by from the number that was typed.
+    """Bound the distance of each literal's and input's double from the typed number.
 
     ``spelled`` are texts of inputs, as a run has them.
     """
@@ -209,7 +209,7 @@ def leaf_errors(
 
 
 def constant_error(text: str, x: float) -> float:
-    """What the double of a number, or of a constant expression, may be off by."""
+    """Bound the error of the double of a number, or of a constant expression."""
     try:
         float(text)
     except ValueError:
@@ -223,7 +223,7 @@ def constant_error(text: str, x: float) -> float:
 
 
 def typed_errors(graph: Graph, values: Sequence[float], spelled: Mapping[str, str]) -> list[float]:
-    """The same as ``number_data_errors``, but that inputs and literals are the numbers that were typed.
+    """Bound the error of each node's data where inputs and literals are the numbers as typed.
 
     Empty where these are the doubles.
     """
@@ -232,12 +232,12 @@ def typed_errors(graph: Graph, values: Sequence[float], spelled: Mapping[str, st
 
 
 def is_short(x: float) -> bool:
-    """Whether a double is surely the decimal that it is written as: a whole number, or sixteenths."""
+    """Whether a double is surely its decimal text: a whole number, or sixteenths."""
     return (QUARTERS * x).is_integer() and abs(x) < SHORT_BELOW
 
 
 def are_whole_numbers(numbers: Iterable[float]) -> bool:
-    """Whether all are whole numbers of which the doubles leave out none, so that nothing was rounded."""
+    """Whether all are whole numbers small enough that nothing was rounded."""
     return all(x.is_integer() and -EXACT_BELOW < x < EXACT_BELOW for x in numbers)
 
 
@@ -248,7 +248,7 @@ def row_error(
     values: Sequence[float],
     errors: Sequence[float],
 ) -> float:
-    """What a row's result may be off by."""
+    """Bound the error of a row's result."""
     op, (relative, least) = kind.op, kind.own
     seen, off = [values[o] for o in operands], [errors[o] for o in operands]
     if kind.sort == ROOT:
@@ -271,7 +271,7 @@ def row_error(
 
 
 def of_root(op: Op, out: float, seen: Sequence[float], off: Sequence[float]) -> float:
-    """What a root may be off by: what its residual is, and may be off by, over the least slope near by."""
+    """Bound a root's error: its residual with the residual's error, over the least slope nearby."""
     equation = op.equation
     assert equation is not None
     given = dict(zip(op.names, zip(seen, off, strict=True), strict=True))
@@ -289,7 +289,7 @@ def of_root(op: Op, out: float, seen: Sequence[float], off: Sequence[float]) -> 
 
 
 def of_text(text: str, given: Mapping[str, tuple[float, float]]) -> tuple[float, float]:
-    """What a row's text comes to for numbers, each with what it is off by; and what that is off by."""
+    """Evaluate a row's text for numbers with errors; return the value and its error."""
     graph = template(text)
     values = forward_numbers(graph, {name: given[name][0] for name in graph.inputs})
     leaves = {node: given[name][1] for name, node in graph.inputs.items()}
@@ -297,7 +297,7 @@ def of_text(text: str, given: Mapping[str, tuple[float, float]]) -> tuple[float,
 
 
 def number_grad_errors(found: Adjoints, errors: Sequence[float]) -> list[float]:
-    """By node: what its grad may be off by, given what every node's data may be."""
+    """Bound the error of each node's grad, given that of every node's data."""
     tape, cells, grads = found.tape, found.cells, found.grads
     rows = [BY_NAME[kind] for kind in {*tape.graph.kinds} - LEAVES]
     is_exact = not any(errors) and all(op.value_ulp <= 0.5 for op in rows)
@@ -321,9 +321,9 @@ def bound_visits(
     locals_: Sequence[float],
     off: list[float],
 ) -> None:
-    """Bounds along the edges where there are no gates, two at a time, as the sweep plays them.
+    """Find the bounds along edges without gates, two at a time, as the sweep plays them.
 
-    ``locals_`` are the bounds of the cells; ``off``, the bounds of the grads, are found.  What adding up
+    ``locals_`` are the bounds of the cells; fills ``off``, the bounds of the grads.  What adding up
     rounds away is bounded by the sum of all sizes so far; what is below the normal numbers, a 0 that is not
     made of zeros, too, may be all that is left of a number.
     """
@@ -352,7 +352,7 @@ def bound_gated_edges(
     locals_: Sequence[float],
     off: list[float],
 ) -> None:
-    """The same edge by edge, where some pass nothing when the local derivative is 0."""
+    """Find the bounds edge by edge, where some pass nothing when the local derivative is 0."""
     sofar = [0.0] * len(off)
     sizes = [abs(grad) if grad else 0.0 for grad in grads]
     slopes = [*map(abs, cells)]
@@ -370,14 +370,14 @@ def bound_gated_edges(
 
 @cache
 def known_of(name: str, position: int) -> tuple[BoundKind, tuple[int, ...]]:
-    """What a bound needs to know of a local derivative: of its row, and the places of what it reads."""
+    """Return the facts for a local derivative's bound: its row's, and the positions that it reads."""
     kind = kind_of(name)
     names = rule_slots(kind.op)
     return kind, tuple([names.index(seen) for seen in template(kind.op.partial(position)).inputs])
 
 
 def local_errors(found: Adjoints, errors: Sequence[float]) -> list[float]:
-    """By cell of the tape: the error bound of the data, or the local derivative, in it."""
+    """Bound the data, or the local derivative, in each cell of the tape."""
     tape, cells = found.tape, found.cells
     first = len(errors) + len(tape.constants)
     off = [*errors, *[0.0] * len(tape.constants)]
@@ -431,7 +431,7 @@ def of_rule(
     seen: Sequence[float],
     off: Sequence[float],
 ) -> float:
-    """What a local derivative may be off by because some of what its rule reads is."""
+    """Bound a local derivative's error caused by the errors of what its rule reads."""
     if kind.sort == SPECIAL and not (
         reads == (0,) and off[0] < FAR * abs(seen[0]) and kind.bends_at_0
     ):
@@ -449,7 +449,7 @@ def of_rule(
 def of_special(
     kind: BoundKind, rule: Template, local: float, seen: Sequence[float], off: Sequence[float]
 ) -> float:
-    """The same where a row has kinks or jumps: its result, which rules compare with, moves along."""
+    """Bound it where a row has kinks or jumps: its result, which rules compare with, moves along."""
     count = len(kind.op.names)
 
     def moved(place: list[float]) -> float:

@@ -5,7 +5,7 @@ are Python's ``math`` functions by the same name.  ``NATIVE`` holds those that P
 that state a formula are compiled from it.
 
 Both sweeps are plain loops, and neither recurses: forward over the nodes in index order, which is
-topological, in reverse over a tape of edges.  What does not depend on the numbers is worked out once for a
+topological, in reverse over a tape of edges.  What does not depend on the numbers is prepared once for a
 graph: a plan says what a forward sweep has to do, a tape which edges are active, in which order they are
 met, and where each finds its local derivative.
 """
@@ -43,13 +43,13 @@ __all__ = [
 Function = Callable[..., float]
 Template = Callable[[Sequence[float]], float]
 TemplatePart = Template | int | float
-"""A part of a template: a slot by its position, a number, or what it takes to find it."""
+"""A part of a template: a slot by its position, a number, or a function that finds it."""
 
 inf, nan, copysign = math.inf, math.nan, math.copysign
 
 
 def ieee_divide(x: float, y: float) -> float:
-    """IEEE division: x/0 is an infinity with the sign of both zeros respected, 0/0 is nan."""
+    """Divide as in IEEE: x/0 is an infinity with the sign of both zeros respected, 0/0 is nan."""
     try:
         return x / y
     except ZeroDivisionError:
@@ -57,7 +57,7 @@ def ieee_divide(x: float, y: float) -> float:
 
 
 def floor_modulus(x: float, y: float) -> float:
-    """The floor modulus, with the sign of y; nan where y is 0."""
+    """Return the floor modulus, with the sign of y; nan where y is 0."""
     try:
         return x % y
     except ZeroDivisionError:
@@ -65,7 +65,7 @@ def floor_modulus(x: float, y: float) -> float:
 
 
 def real_power(x: float, y: float) -> float:
-    """IEEE pow; nan for a negative base with a fractional exponent.  A square is rounded but once."""
+    """IEEE pow; nan for a negative base with a fractional exponent.  A square is rounded only once."""
     if y == 2:
         return x * x
     try:
@@ -83,12 +83,12 @@ def sign_of(x: float) -> float:
 
 
 def keep_special_values(fn: Callable[[float], int]) -> Function:
-    """A rounding function that keeps nan, infinities and the sign of zero."""
+    """Make a rounding function keep nan, infinities and the sign of zero."""
     return lambda x: copysign(float(fn(x)), x) if math.isfinite(x) else x
 
 
 def accurate_cbrt(x: float) -> float:
-    """The cube root: the C library's, 3.1 ulp off at worst, mended by one Newton step."""
+    """Return the cube root: the C library's, 3.1 ulp off at worst, corrected by one Newton step."""
     root = math.cbrt(x)
     if root == 0 or not math.isfinite(root):
         return root
@@ -104,7 +104,7 @@ def nan_maximum(*operands: float) -> float:
 
 
 def stable_logsumexp(*operands: float) -> float:
-    """The greatest operand, and the logarithm of how many times as much the exponentials are together."""
+    """Return the greatest operand plus the logarithm of the sum of exponentials relative to it."""
     top = nan_maximum(*operands)
     if not math.isfinite(top):
         return top
@@ -141,7 +141,7 @@ NATIVE: dict[str, Function] = {
 
 
 def guard_math_function(op: Op, fn: Function) -> Function:
-    """A ``math`` function with IEEE's answers where Python raises.
+    """Make a ``math`` function give IEEE's answers where Python raises.
 
     Overflow is an infinity with the function's sign on that side of 0; a domain error is the row's
     value at a pole, elsewhere nan.
@@ -163,7 +163,7 @@ def guard_math_function(op: Op, fn: Function) -> Function:
 
 @cache
 def number_function(op: Op) -> Function:
-    """One operation as a function of its operands."""
+    """Return an operation as a function of its operands."""
     if op.name in NATIVE:
         return NATIVE[op.name]
     if op.equation is not None:
@@ -176,7 +176,7 @@ def number_function(op: Op) -> Function:
 
 
 def number_root(op: Op) -> Function:
-    """A root as a function of its operands: nan where none is found."""
+    """Return a root as a function of its operands: nan where none is found."""
     from exprgrad.derive.search import root_search
 
     state, *programs = root_search(op.name)
@@ -196,7 +196,7 @@ def number_root(op: Op) -> Function:
 def compile_forward(
     program: Program, inputs: Sequence[str]
 ) -> Callable[[Sequence[float]], list[float]]:
-    """A program as a function of its inputs' numbers, in order, that gives its outputs'."""
+    """Compile a program into a function of its inputs' numbers, in order, that gives its outputs'."""
     graph, outputs = program
     start = [
         x if kind == CONST else nan for kind, x in zip(graph.kinds, graph.payloads, strict=True)
@@ -225,7 +225,7 @@ def compile_forward(
 
 
 def refuse_uncomputable(op: Op) -> None:
-    """Raise ``ValueError`` for a row of which nothing says how it is computed."""
+    """Raise ``ValueError`` for a row that cannot be computed."""
     if not (op.value or op.fallback or op.name in NATIVE or hasattr(math, op.name)):
         raise ValueError(
             f"the row '{op.name}' needs a value or a formula: Python's math has no function '{op.name}'"
@@ -253,19 +253,19 @@ def template_number(graph: Graph, node: int) -> float:
 
 
 LONGEST_CLOSURE = 300
-"""A template of more nodes is evaluated node by node."""
+"""The most nodes of a template that becomes a closure; longer ones are evaluated node by node."""
 
 
 @cache
 def compile_template(graph: Graph, slots: tuple[str, ...]) -> Template:
-    """The template as a function of its slots' values, in the order of ``slots``."""
+    """Compile a template into a function of its slots' values, in the order of ``slots``."""
     return template_reader(template_part(graph, slots))
 
 
 def template_part(graph: Graph, slots: tuple[str, ...]) -> TemplatePart:
-    """A template as the slot that it names, as a number, or as a function of the slots' values.
+    """Return a template as the slot that it names, a number, or a function of the slots' values.
 
-    A node that is used twice is evaluated once, ahead of the rest.  A root's template is as long as its
+    A node used twice is evaluated once, ahead of the rest.  A root's template is as long as its
     equation, and closures would be as deep: it is evaluated node by node.
     """
     if len(graph) > LONGEST_CLOSURE:
@@ -300,14 +300,14 @@ def template_part(graph: Graph, slots: tuple[str, ...]) -> TemplatePart:
 
 
 def template_reader(part: TemplatePart) -> Template:
-    """A part of a template as a function."""
+    """Return a part of a template as a function."""
     if isinstance(part, float):
         return lambda values: part
     return itemgetter(part) if isinstance(part, int) else part
 
 
 def close_over_parts(kind: str, operands: Sequence[TemplatePart]) -> Template:
-    """One operation on parts of a template: one call less for each operand that is a slot or a number."""
+    """Return an operation on parts of a template; slots and numbers take no call of their own."""
     if kind == "where":
         return lazy_choice(*operands)
     function = functions[kind]
@@ -335,7 +335,7 @@ def close_over_parts(kind: str, operands: Sequence[TemplatePart]) -> Template:
 
 
 def lazy_choice(c: TemplatePart, x: TemplatePart, y: TemplatePart) -> Template:
-    """A ``where``, of which the branch that is not taken is not evaluated."""
+    """Return a ``where`` that does not evaluate the branch not taken."""
     condition, first, second = template_reader(c), template_reader(x), template_reader(y)
     if isinstance(x, float) and isinstance(y, float):
         return lambda values: x if condition(values) else y
@@ -348,7 +348,7 @@ def companion_values(
     varies: Sequence[float],
     tie: Callable[[Sequence[Any]], Any] | None = None,
 ) -> list[list[Any]]:
-    """For each operand, the values that a rule with companions sees, as ``derive.rules.slots`` says.
+    """Return, for each operand, the values that a rule with companions sees, as ``derive.rules`` says.
 
     ``tie`` is the rule of ties as a function of such values, where they are not floats.
     """
@@ -375,7 +375,7 @@ def at_pole(op: Op, operands: Sequence[float]) -> bool:
 
 
 def forward_numbers(graph: Graph, inputs: Mapping[str, float]) -> list[float]:
-    """Every node's data, given every input's: for a graph that is evaluated once."""
+    """Compute every node's data from the inputs', for a graph that is evaluated once."""
     table = {kind: functions[kind] for kind in {*graph.kinds} - {INPUT, CONST}}
     values: list[float] = []
     push = values.append
@@ -393,18 +393,18 @@ def forward_numbers(graph: Graph, inputs: Mapping[str, float]) -> list[float]:
 
 
 ALONE = -1
-"""Where a second operand would stand: the function takes one."""
+"""In place of a second operand: the function takes one."""
 MANY = -2
-"""The same: it takes more than two, as the graph has them."""
+"""In place of a second operand: the function takes more than two, as in the graph."""
 
 
 class Plan(NamedTuple):
-    """Everything about a forward sweep that does not depend on the numbers, in flat lists.
+    """The part of a forward sweep that does not depend on the numbers, in flat lists.
 
     ``operands``  those of the graph
-    ``start``   by node: a constant's number; what an operation finds takes its place there
+    ``start``   by node: a constant's number, or room for an operation's result
     ``inputs``  node and name of each
-    ``nodes``, ``functions``, ``firsts``, ``seconds``  by operation: where the result goes, what finds it,
+    ``nodes``, ``functions``, ``firsts``, ``seconds``  by operation: where the result goes, its function,
                 and its operands; a negative second one says that there are not two
     """
 
@@ -418,9 +418,9 @@ class Plan(NamedTuple):
 
 
 def plan_forward(graph: Graph) -> Plan:
-    """The plan of a graph of numbers.
+    """Plan the forward sweep of a graph of numbers.
 
-    It takes about as long as two sweeps to make, so it is worth while from the third point on.
+    Planning takes about as long as two sweeps, and so pays from the third point on.
     """
     kinds, operands = graph.kinds, graph.operands
     table = {kind: functions[kind] for kind in {*kinds} - {INPUT, CONST}}
@@ -456,20 +456,20 @@ def follow_plan(plan: Plan, inputs: Mapping[str, float]) -> list[float]:
 
 
 def pack_closely(numbers: Iterable[int]) -> list[int]:
-    """The numbers as objects that lie side by side in memory: a sweep over them is up to a third faster."""
+    """Return the numbers as objects side by side in memory, which makes a sweep up to a third faster."""
     return list(array("q", numbers))
 
 
 # In reverse: the tape.
 
 LocalRule = tuple[TemplatePart, bool]
-"""A local derivative: the slot that it names, or a constant, or a function of the slots; if it is gated."""
+"""A local derivative: a slot, a constant, or a function of the slots; and whether it is gated."""
 RowRules = tuple[tuple[LocalRule, ...], bool]
-"""The rules of a row of the op table, by operand; and if they see more than values: companions."""
+"""The rules of a row of the op table, by operand, and whether they see companions besides values."""
 LocalStep = tuple[Template, Callable[[Sequence[float]], Any]]
-"""A local derivative to compute: the function, and what picks its arguments from the cells."""
+"""A local derivative to compute: the function, and a picker of its arguments from the cells."""
 Slope = tuple[str, int]
-"""Whose local derivative it is: a row's name and an operand's position, ``TIES`` where it counts ties."""
+"""The source of a local derivative: a row's name and an operand's position, ``TIES`` for ties."""
 TIES = -1
 
 
@@ -482,7 +482,7 @@ class Edges(NamedTuple):
 
 
 class Visits(NamedTuple):
-    """The same, one or two edges from a grad at a time.
+    """Active edges in the order of the visits, one or two from a grad at a time.
 
     Where there is no second edge, its operand is a cell that nothing reads.
     """
@@ -495,10 +495,10 @@ class Visits(NamedTuple):
 
 
 class Tape(NamedTuple):
-    """A graph's active edges in the order of the visits, and where their local derivatives are.
+    """A graph's active edges in the order of the visits, and the cells of their local derivatives.
 
-    A sweep's numbers stand in one list of cells: every node's data, then ``constants``, then what
-    each of the ``steps`` finds, which are the local derivatives called ``slopes``.
+    A sweep's numbers stand in one list of cells: every node's data, then ``constants``, then the results of
+    the ``steps``, which are the local derivatives called ``slopes``.
 
     ``active``    by node: whether it depends on a differentiated input
     ``start``     by node: the grad before the sweep; None where none is certain to arrive.  One more
@@ -506,7 +506,7 @@ class Tape(NamedTuple):
     ``edges``     the edges, one by one; where ``visits`` are played instead, packed, for few read them
     ``gated``     by edge: whether it passes nothing when the local derivative is 0; None: none is
     ``visits``    the edges, two by two, where there are no gates; without those of ``passed``
-    ``passed``    nodes whose grad is another's, and those others: what a sum passes on to what is
+    ``passed``    nodes whose grad equals another's, and those others: a sum's operands that are
                   used nowhere else
     ``suspects``  the nodes that may meet a kink or a jump, if any
     """
@@ -527,14 +527,14 @@ class Tape(NamedTuple):
 def is_gated_edge(op: Op, position: int) -> bool:
     """Whether an edge passes nothing, not even 0 times infinity, when its local derivative is 0.
 
-    So it is for a rule that is the constant 0, and for a branch that a ``where`` did not take.
+    That is so for a rule that is the constant 0, and for a branch that a ``where`` did not take.
     """
     return op.partial(position) == "0" or position in op.branches
 
 
 @cache
 def row_rules(op: Op) -> RowRules:
-    """The rules of one row, as plain as can be."""
+    """Return the rules of one row in their plainest forms."""
     graphs = [template(op.partial(position)) for position in range(len(op.names))]
     names: tuple[str, ...] = (*op.names, "out")
     companions = not {name for graph in graphs for name in graph.inputs} <= {*names}
@@ -547,7 +547,7 @@ def row_rules(op: Op) -> RowRules:
 
 
 def record_tape(graph: Graph, wrt: Iterable[int]) -> Tape:
-    """The tape of a graph for the inputs to differentiate.
+    """Record the tape of a graph for the inputs to differentiate.
 
     No local derivative is computed for an operand that depends on none of them.
     """
@@ -592,9 +592,9 @@ def record_tape(graph: Graph, wrt: Iterable[int]) -> Tape:
 def walk_edges(
     graph: Graph, active: Sequence[int], rows: Mapping[str, RowRules], cell: Mapping[float, int]
 ) -> tuple[Edges, bytearray, list[tuple[LocalStep, Slope]]]:
-    """The active edges in the order of the visits, which of them are gated, and what has to be computed.
+    """Return the active edges in the order of the visits, flags of gated ones, and the steps to compute.
 
-    ``cell`` says where the constants stand; what the steps find comes after them.
+    ``cell`` says where the constants stand; the steps' results come after them.
     """
     users: list[int] = []
     operands: list[int] = []
@@ -642,7 +642,7 @@ def companion_rules(
     steps: list[tuple[LocalStep, Slope]],
     first_step: int,
 ) -> tuple[tuple[LocalRule, ...], Iterable[tuple[int, ...]]]:
-    """The rules of a node that see more than values, and the cells that each of them sees.
+    """Return the rules of a node that see companions, and the cells that each of them sees.
 
     ``varies`` are the cells that say which operands vary; a variadic row's ties are a step of their own.
     """
@@ -657,7 +657,7 @@ def companion_rules(
 
 
 def shorten_edges(edges: Edges, size: int, one: int) -> tuple[Edges, dict[int, int]]:
-    """The edges that take a product or a sum, and the nodes whose grad is another's, by node.
+    """Return the edges that need a product or a sum, and the nodes whose grad equals another's.
 
     Where the local derivative is ``one`` and nothing else arrives, the grad is the user's.
     """
@@ -680,7 +680,7 @@ def shorten_edges(edges: Edges, size: int, one: int) -> tuple[Edges, dict[int, i
 
 
 def pair_visits(edges: Edges, no_node: int, zero: int) -> Visits:
-    """The edges two by two, as far as they lead to one grad; the others paired with no edge."""
+    """Pair edges that lead to the same grad; the others are paired with no edge."""
     users, firsts, first_sources, seconds, second_sources = found = Visits([], [], [], [], [])
     alone = -1
     for user, operand, source in zip(*edges, strict=True):
@@ -698,7 +698,7 @@ def pair_visits(edges: Edges, no_node: int, zero: int) -> Visits:
 
 
 def tie_shares(op: Op, values: Sequence[float]) -> Any:
-    """A variadic row's ties, from its operands, ``out``, and which of them vary."""
+    """Count a variadic row's ties, from its operands, ``out``, and which of them vary."""
     count = len(values) // 2
     return companion_values(op, values[: count + 1], values[count + 1 :])[0][-1]
 
@@ -707,7 +707,7 @@ def tie_shares(op: Op, values: Sequence[float]) -> Any:
 
 
 class Adjoints:
-    """What a reverse sweep finds.
+    """The result of a reverse sweep.
 
     ``active``  by node: whether it depends on a differentiated input
     ``grads``   by node; None for a node that no gradient reached
@@ -723,7 +723,7 @@ class Adjoints:
 
     @property
     def quiet(self) -> bool:
-        """Whether no node meets a kink or a jump: quicker than to ask which."""
+        """Whether no node meets a kink or a jump; quicker than ``met``."""
         suspects = self.tape.suspects
         if suspects is None:
             return True
@@ -734,7 +734,7 @@ class Adjoints:
 
     @cached_property
     def met(self) -> dict[int, list[tuple[NonsmoothPoint, Any]]]:
-        """By node, in the order of the visits: the kinks and jumps it meets, each with True: it holds."""
+        """The kinks and jumps met, by node in the order of the visits, each with True."""
         suspects = self.tape.suspects
         if suspects is None:
             return {}
@@ -744,7 +744,7 @@ class Adjoints:
 
     @cached_property
     def locals(self) -> list[Any]:
-        """By node: the local derivatives; None for a node that passed nothing on."""
+        """The local derivatives, by node; None for a node that passed nothing on."""
         tape, cells = self.tape, self.cells
         found: list[Any] = [None] * len(tape.graph)
         sources = iter(tape.edges.sources)
@@ -756,14 +756,14 @@ class Adjoints:
         return found
 
     def zero(self, node: int) -> float:
-        """The grad of a node that no gradient reached."""
+        """Return the grad of a node that no gradient reached."""
         return 0.0
 
     def ends(self, user: int, operand: int) -> None:
-        """Over numbers an edge's ends have no shapes to speak of."""
+        """Return None: over numbers an edge's ends have no shapes."""
 
     def passed(self, user: int) -> Iterator[tuple[int, float, float]]:
-        """A node's active edges: position, local derivative and contribution."""
+        """Yield a node's active edges: position, local derivative and contribution."""
         locals_, grad = self.locals[user], self.grads[user]
         if locals_ is None or grad is None:
             return
@@ -777,7 +777,7 @@ class Adjoints:
 def special_of(
     suspects: "Suspects", node: int, values: Sequence[float]
 ) -> list[tuple[NonsmoothPoint, Any]]:
-    """The kinks and jumps that one node meets, each with True: it holds."""
+    """Return the kinks and jumps that one node meets, each with True."""
     graph, operands = suspects.graph, suspects.graph.operands[node]
     op = BY_NAME[graph.kinds[node]]
     arguments = [*[values[operand] for operand in operands], values[node]]
@@ -790,7 +790,7 @@ def special_of(
 
 @cache
 def special_tests(name: str) -> tuple[tuple[NonsmoothPoint, Template], ...]:
-    """A row's kinks and jumps, each with its condition as a function of the row's slots."""
+    """Return a row's kinks and jumps, each with its condition as a function of the row's slots."""
     op = BY_NAME[name]
     return tuple(
         (special, compile_template(template(special.where), rule_slots(op)))
@@ -799,7 +799,7 @@ def special_tests(name: str) -> tuple[tuple[NonsmoothPoint, Template], ...]:
 
 
 def reverse_sweep(graph: Graph, values: Sequence[float], wrt: Iterable[int]) -> Adjoints:
-    """Every node's grad, given every node's data; ``wrt`` are the inputs to differentiate."""
+    """Compute every node's grad, given every node's data; ``wrt`` are the inputs to differentiate."""
     return play_tape(record_tape(graph, wrt), values)
 
 

@@ -1,1 +1,1 @@
-"""Values for inputs: read, checked, and what is wrong with them."""
+"""Values for inputs: reading, checking, and errors."""

@@ -1,4 +1,4 @@
-"""Which outputs are asked about, with what tangents or cotangents, and what is wrong with them."""
+"""The requested outputs, tangents and cotangents, and their errors."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from exprgrad.source import Source
 __all__ = ["read_cotangents", "read_tangents", "select_outputs"]
 
 LISTED = 8
-"""How many names a hint lists."""
+"""The most names that a hint lists."""
 WHAT_0_DOES = {"tangent": "0 holds an input fixed", "cotangent": "0 leaves an output out"}
 
 
 def select_outputs(graph: Graph, of: Iterable[str] | None) -> dict[str, int]:
-    """The outputs to answer about, name → node, in order of appearance.
+    """Select the outputs, name → node, in order of appearance.
 
     ``of`` names statements of the expression; None stands for the expression's own output.
     """
@@ -41,7 +41,7 @@ def select_outputs(graph: Graph, of: Iterable[str] | None) -> dict[str, int]:
 
 
 def unknown_output(message: str, name: str, known: Iterable[str]) -> InputError:
-    """The error for a name that is no output; ``known`` are the outputs that there are."""
+    """Return the error for a name that is no output; ``known`` are the outputs."""
     from exprgrad.language.mistakes.hints import nearest_word
 
     names = list(known)
@@ -59,13 +59,13 @@ def unknown_output(message: str, name: str, known: Iterable[str]) -> InputError:
 
 
 def in_a_row(texts: Iterable[str], comma: str = ", ") -> str:
-    """Texts with commas, as far as anyone would read on."""
+    """Join texts by commas; a long list is cut."""
     listed = list(texts)
     return comma.join([*listed[:LISTED], "…"] if len(listed) > LISTED else listed)
 
 
 def read_tangents(graph: Graph, text: str, given: Mapping[str, object]) -> dict[str, Any]:
-    """Every input's tangent, in order of appearance; an error for what is missing or no input."""
+    """Read every input's tangent, in order of appearance; raise for a missing one, or for no input."""
     if not isinstance(given, Mapping):
         raise InputError(
             "bad-value",
@@ -77,7 +77,7 @@ def read_tangents(graph: Graph, text: str, given: Mapping[str, object]) -> dict[
 def read_cotangents(
     graph: Graph, text: str, outputs: Mapping[str, int], given: object
 ) -> dict[str, Any]:
-    """Every output's cotangent; a number will do for one output alone."""
+    """Read every output's cotangent; a plain number will do for a single output."""
     if not isinstance(given, Mapping):
         given = dict.fromkeys(outputs, given) if len(outputs) == 1 else {}
     return fit_directions(graph, text, "cotangent", outputs, given)
@@ -86,7 +86,7 @@ def read_cotangents(
 def fit_directions(
     graph: Graph, text: str, kind: str, nodes: Mapping[str, int], given: Mapping[str, object]
 ) -> dict[str, Any]:
-    """The tangents of inputs, or the cotangents of outputs, by name; an error for what does not fit."""
+    """Check the tangents of inputs, or the cotangents of outputs, by name; raise for what does not fit."""
     of_inputs = kind == "tangent"
     numbers = {normal_name(name): value for name, value in given.items()}
     for name in numbers:
@@ -109,7 +109,7 @@ def fit_directions(
 
 
 def direction_in_shape(graph: Graph, node: int, value: object, kind: str, name: str) -> Any:
-    """A tangent or cotangent in the shape of its node; a number stands for a tensor full of it."""
+    """Return a tangent or cotangent in the shape of its node; a number fills a tensor."""
     found = as_value(value, name)
     shape = graph.shape(node)
     mine = tuple(getattr(found, "shape", ()))
@@ -129,7 +129,7 @@ def direction_in_shape(graph: Graph, node: int, value: object, kind: str, name: 
 
 
 def no_such_cotangent(graph: Graph, outputs: Mapping[str, int], name: str) -> InputError:
-    """The error for a cotangent of what is not among the outputs."""
+    """Return the error for a cotangent of a name that is not among the outputs."""
     bound = [binding.name for binding in graph.bindings]
     if name not in bound:
         return unknown_output(f"'{name}' is not an output", name, bound)
@@ -143,7 +143,7 @@ def no_such_cotangent(graph: Graph, outputs: Mapping[str, int], name: str) -> In
 
 
 def example_directions(kind: str, names: Iterable[str], given: Mapping[str, object]) -> str:
-    """What could be written for every name: what is given, or else 1 for the first and 0 for others."""
+    """Write an example for every name: the number given, or else 1 for the first and 0 for others."""
     pairs = []
     for at, name in enumerate(names):
         value = given.get(name, 0 if at or given else 1)

@@ -1,4 +1,4 @@
-"""Files that a user names: their bytes, their text, and the numbers in ``.npy``, ``.csv`` and ``.json``.
+"""Files named by a user: their bytes, their text, and the numbers in ``.npy``, ``.csv`` and ``.json``.
 
 A ``.npy`` file holds the one array that ``numpy.save`` wrote; nothing in it is ever unpickled, and nothing
 else here needs NumPy.  A ``.csv`` file holds rows of numbers; a single row or column is a vector.  A first
@@ -41,9 +41,9 @@ __all__ = [
 ]  # fmt: skip
 
 LONGEST_CELL = 40
-"""Where a cell is cut in a message."""
+"""The longest cell in a message."""
 LISTED = 8
-"""How many columns a message lists."""
+"""The most columns that a message lists."""
 
 SHOWN = 40
 """The longest index in a message."""
@@ -57,7 +57,7 @@ EXTREME = re.compile(
 
 
 def read_bytes(path: str) -> bytes:
-    """The bytes of a file."""
+    """Read the bytes of a file."""
     try:
         return Path(path).read_bytes()
     except (OSError, ValueError) as error:
@@ -65,7 +65,7 @@ def read_bytes(path: str) -> bytes:
 
 
 def unreadable_file(path: str, error: Exception, help: str | None = None) -> RequestError:
-    """The error for a file that cannot be read, and why."""
+    """Return the error for a file that cannot be read, and why."""
     reason = getattr(error, "strerror", None) or (
         "there is no such file" if isinstance(error, FileNotFoundError) else str(error)
     )
@@ -73,9 +73,9 @@ def unreadable_file(path: str, error: Exception, help: str | None = None) -> Req
 
 
 def decode_text(content: bytes, name: str, *, is_expression: bool = True) -> str:
-    """Text from UTF-8, without a byte order mark; ``name`` says whose it is.
+    """Decode UTF-8 text without a byte order mark; errors show ``name``.
 
-    A file that begins with the mark of UTF-16, as PowerShell writes them, is read as UTF-16.
+    A file that begins with a UTF-16 mark, as PowerShell writes, is read as UTF-16.
     """
     try:
         if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
@@ -93,9 +93,9 @@ def decode_text(content: bytes, name: str, *, is_expression: bool = True) -> str
 
 
 def json_in(path: str) -> Any:
-    """What a JSON file holds; an error if an object has a field twice.
+    """Read a JSON file; raise if an object has a field twice.
 
-    It is said which numbers differ as doubles from what is written.
+    Remarks say which numbers differ as doubles from what is written.
     """
     content = read_bytes(path)
     if path.lower().endswith((".npy", ".csv")):
@@ -123,7 +123,7 @@ def json_in(path: str) -> Any:
 
 
 def json_value(value: object, name: str, path: str) -> Any:
-    """A value from JSON as it is; an error if it holds anything but numbers, texts and lists of them."""
+    """Return a value from JSON; raise if it holds anything but numbers, texts and lists of them."""
     todo = [value]
     while todo:
         part = todo.pop()
@@ -145,7 +145,7 @@ def is_wrong(part: object) -> bool:
 
 
 def first_wrong(value: object) -> tuple[str, str]:
-    """The index of the first part that is wrong, and what it is."""
+    """Return the index of the first invalid part, and what it is."""
     todo: list[tuple[object, tuple[int, ...]]] = [(value, ())]
     while todo:
         part, index = todo.pop()
@@ -158,7 +158,7 @@ def first_wrong(value: object) -> tuple[str, str]:
 
 
 def fields_given_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """A JSON object's fields; an error if one is given twice."""
+    """Return a JSON object's fields; raise if one is given twice."""
     fields = dict(pairs)
     if len(fields) < len(pairs):
         counts = Counter(name for name, _ in pairs)
@@ -171,7 +171,7 @@ def fields_given_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def read_tensor(path: str, name: str) -> Any:
-    """What a file of numbers holds: a number, lists of them, or an array."""
+    """Read a file of numbers: a number, lists of them, or an array."""
     readers = {".npy": read_npy, ".csv": read_csv, ".json": read_json}
     if not path:
         raise InputError(
@@ -190,7 +190,7 @@ def read_tensor(path: str, name: str) -> Any:
 
 
 def read_json(path: str, name: str) -> Any:
-    """The number or the nested lists in a JSON file."""
+    """Read the number or the nested lists in a JSON file."""
     found = json_in(path)
     if isinstance(found, dict):
         raise InputError(
@@ -213,7 +213,7 @@ def read_json(path: str, name: str) -> Any:
 
 
 def read_npy(path: str, name: str) -> Any:
-    """The array in a ``.npy`` file."""
+    """Read the array in a ``.npy`` file."""
     import numpy as np
 
     try:
@@ -239,7 +239,7 @@ def read_npy(path: str, name: str) -> Any:
 
 
 class CsvLine(NamedTuple):
-    """A line of a CSV file that is not blank: its number from 1, its place in the text, its cells."""
+    """A line of a CSV file that is not blank: its number from 1, its span in the text, its cells."""
 
     line: int
     start: int
@@ -248,7 +248,7 @@ class CsvLine(NamedTuple):
 
 
 def split_columns(path: str) -> tuple[str, list[str]]:
-    """The path of a file, and the columns asked for after the last ``.csv:``, if any."""
+    """Split off the columns requested after the last ``.csv:``, if any."""
     end = path.lower().rfind(".csv:") + len(".csv")
     if end < len(".csv"):
         return path, []
@@ -256,7 +256,7 @@ def split_columns(path: str) -> tuple[str, list[str]]:
 
 
 def read_csv(path: str, name: str) -> Any:
-    """The numbers in a CSV file, or in some of its columns.
+    """Read the numbers in a CSV file, or in some of its columns.
 
     One column makes a vector, several make a matrix; a file without a header is a vector if it has only one
     row, too.
@@ -292,7 +292,7 @@ def read_csv(path: str, name: str) -> Any:
 def columns_in(
     wanted: Sequence[str], header: Sequence[str], path: str, name: str
 ) -> list[int] | None:
-    """The places of the columns asked for; None for all of them."""
+    """Return the positions of the requested columns; None for all."""
     if not wanted or wanted == ["*"]:
         return None
     for column in wanted:
@@ -318,7 +318,7 @@ def columns_in(
 
 
 def ambiguous_column_error(header: Sequence[str], path: str, name: str) -> InputError:
-    """The error for a file of several columns where none is chosen."""
+    """Return the error for a file of several columns where none is chosen."""
     one = name if name in header else next((column for column in header if column), "NAME")
     message = f"'{path}' has {len(header)} columns: {listed_columns(header)}"
     first = f"{name}=@{path}:{one}"
@@ -332,12 +332,12 @@ def ambiguous_column_error(header: Sequence[str], path: str, name: str) -> Input
 
 
 def listed_columns(columns: Sequence[str]) -> str:
-    """The names of columns, as far as anyone would read on."""
+    """List the names of columns; a long list is cut."""
     return ", ".join([*columns[:LISTED], *["…"][: max(len(columns) - LISTED, 0)]])
 
 
 def rows_in(path: str, wanted: Sequence[str] = ()) -> tuple[tuple[str, ...], list[CsvLine], str]:
-    """The names of a CSV file's columns, if it has any, its rows, and the text that these stand in."""
+    """Return the names of a CSV file's columns, if it has any, its rows, and its text."""
     text = decode_text(read_bytes(path), f"'{path}'", is_expression=False)
     layout = detect_layout(text, Layout(), wanted)
     say_remarks({layout.remark: path})
@@ -352,7 +352,7 @@ def rows_in(path: str, wanted: Sequence[str] = ()) -> tuple[tuple[str, ...], lis
 
 
 def say_remarks(remarks: Mapping[str, str]) -> None:
-    """Passes on remarks about how files are read, each with the path of one file."""
+    """Pass on remarks about how files are read, each with the path of one file."""
     for remark, path in remarks.items():
         if remark:
             Asker.take_note(f"'{path}': {remark}")
@@ -361,7 +361,7 @@ def say_remarks(remarks: Mapping[str, str]) -> None:
 def row_numbers(
     row: CsvLine, width: int, text: str, path: str, columns: Sequence[int] | None
 ) -> list[float]:
-    """A row's numbers, as many as the first line has: ``width``; or those in some columns."""
+    """Return a row's numbers, ``width`` of them as in the first line, or those in some columns."""
     cells = row.cells
     if len(cells) != width:
         has = f"{len(cells)} cell{'s' * (len(cells) != 1)}"
@@ -401,5 +401,5 @@ def row_numbers(
 
 
 def error_in_file(text: str, span: Span, message: str, help: str | None) -> InputError:
-    """An error in a file, with its place."""
+    """Return an error in a file, with its place."""
     return InputError("bad-value", message, help=help).quoting(text, span)

@@ -1,4 +1,4 @@
-"""Values for inputs: numbers, constant expressions, and what is wrong with the others."""
+"""Values for inputs: numbers, constant expressions, and errors for anything else."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ __all__ = [
 
 FLOAT = frozenset((float,))
 PLAIN = frozenset("0123456789+-.eE")
-"""The characters of a number as it is typed; Python reads some others too, as in ``1_0``."""
+"""The characters of a typed number; Python reads others too, as in ``1_0``."""
 FILE = r"(?i)^[^@].*\.(?:npy|json|csv(?::.*)?)$"
-"""A file's name where a value should stand."""
+"""The name of a file in place of a value."""
 PLUS_MINUS = r"±|\+/?[-−]"
 """The sign between a value and its uncertainty."""
 BRACKETED = (
@@ -44,11 +44,11 @@ BRACKETED = (
 )
 """``2.00(10)`` and ``1.2345(67)e-3``: an uncertainty in the last digits of a value."""
 DOTTED = r"([^:=\[\]]+)\.\.([^:=\[\]]+)"
-"""A range, as other tools write it."""
+"""A range as in other tools."""
 NOT_REAL = "cSUmM"
-"""The kinds of NumPy's types that are not real, though Python would turn their scalars into floats."""
+"""The kinds of NumPy types that are not real, though Python would turn their scalars into floats."""
 MOST_NUMBERS = 2**53
-"""The most numbers of a tensor whose shape is said: so many are counted exactly."""
+"""The most numbers of a tensor with a declared shape: up to here they are counted exactly."""
 OPTIONS = frozenset({
     "adam", "bad_rows", "bounds", "by", "check_content", "claims", "cluster", "correct",
     "cotangent", "decimal", "delimiter", "descend", "elastic", "h", "hessian", "line_search", "map",
@@ -56,7 +56,7 @@ OPTIONS = frozenset({
     "resume", "seed", "sheet", "show_digits", "shown", "starts", "steps", "subject", "tangent",
     "threads", "to", "value_only", "where", "wrt",
 })  # fmt: skip
-"""What methods of an expression have as options, so that keywords of these names give no input a value."""
+"""The options of an expression's methods: keywords of these names give no input a value."""
 VALUE_WORDS = {
     "e": "exp(1)", "false": "0", "inf": "inf", "infinity": "inf", "nan": "nan", "pi": "pi",
     "tau": "2*pi", "true": "1", "π": "pi", "τ": "2*pi",
@@ -64,7 +64,7 @@ VALUE_WORDS = {
 
 
 def constant_value(text: str, name: str) -> Any:
-    """The value of a number, a constant expression (``1/3``, ``[1, pi/2]``), or a file (``@x.npy``)."""
+    """Read a number, a constant expression (``1/3``, ``[1, pi/2]``), or a file (``@x.npy``)."""
     if is_plain_number(text):
         return float(text)
     if text.lstrip()[:1] == "@":
@@ -95,9 +95,9 @@ def constant_value(text: str, name: str) -> Any:
 
 
 def file(path: str | PathLike[str]) -> PathLike[str]:
-    """A file of numbers, for an input: ``f(V=exprgrad.file("data.csv:V"))``; in a shell ``V=@data.csv:V``.
+    """Name a file of numbers: ``f(V=exprgrad.file("data.csv:V"))``; in a shell ``V=@data.csv:V``.
 
-    It is a path, and any path will do.  A string never opens a file: it may come from strangers.
+    Any path will do as well.  A string never opens a file, since it may come from strangers.
     """
     from pathlib import Path
 
@@ -105,7 +105,7 @@ def file(path: str | PathLike[str]) -> PathLike[str]:
 
 
 def refuse_text(text: str, name: str) -> NoReturn:
-    """An error for a string that names a file, as a shell's user may."""
+    """Raise for a string that names a file, as a shell's user may."""
     path = text.strip().removeprefix("@")
     raise InputError(
         "bad-value",
@@ -115,14 +115,14 @@ def refuse_text(text: str, name: str) -> NoReturn:
 
 
 def in_file(path: str, name: str) -> Any:
-    """The number or the tensor in a file."""
+    """Read the number or the tensor in a file."""
     from exprgrad.run.values.files import read_tensor
 
     return as_held(read_tensor(path, name), name, path)
 
 
 def as_held(value: object, name: str, path: str) -> Any:
-    """The contents of a file, as a double or a tensor; a shell's user sees them quoted in errors."""
+    """Return a file's contents as a double or a tensor; in a shell errors quote them."""
     try:
         return as_value(value, name)
     except ExprgradError as error:
@@ -138,7 +138,7 @@ def as_held(value: object, name: str, path: str) -> Any:
 
 
 def is_plain_number(text: str) -> bool:
-    """Whether a text is a number as it is typed."""
+    """Whether a text is a typed number."""
     if not PLAIN.issuperset(text):
         return False
     try:
@@ -149,12 +149,12 @@ def is_plain_number(text: str) -> bool:
 
 
 def is_range(value: object) -> bool:
-    """Whether a value is written as a range or an interval: in parts with colons between."""
+    """Whether a value is written as a range or an interval: parts with colons between."""
     return isinstance(value, str) and ":" in value and len(between_colons(value)) > 1
 
 
 def between_colons(text: str) -> list[Span]:
-    """The parts between colons, as spans; a colon in brackets, or in a file's name, separates nothing."""
+    """Return the spans between colons; a colon in brackets, or in a file's name, separates nothing."""
     if text.lstrip()[:1] == "@":
         return [(0, len(text))]
     colons = [at for at, _ in outside_brackets(":", text, text)]
@@ -162,14 +162,14 @@ def between_colons(text: str) -> list[Span]:
 
 
 def outside_brackets(pattern: str, text: str, bracketed: str) -> list[Span]:
-    """Where a pattern is found that stands in no brackets, as another text of the same length has them."""
+    """Find a pattern outside brackets; ``bracketed``, of the same length, has the brackets."""
     found = [match.span() for match in re.finditer(pattern, text)]
     levels = bracket_depths(bracketed) if found else ()
     return [span for span in found if not levels[span[0]]]
 
 
 def misplaced_range(text: str, name: str) -> InputError:
-    """The error for a range where a number or a tensor should stand."""
+    """Return the error for a range in place of a number or a tensor."""
     shell = "eval, grad and hess take START:STOP:COUNT, plot and solve LOW:HIGH"
     return InputError(
         "bad-value",
@@ -188,13 +188,13 @@ def is_uncertain(text: str) -> bool:
 
 
 def outer_signs(text: str, *, in_lists: bool = False) -> list[Span]:
-    """Where ``±``, ``+-`` or ``+/-`` stand outside of brackets; or outside of round ones alone."""
+    """Find ``±``, ``+-`` or ``+/-`` outside brackets, or outside round ones alone."""
     bracketed = text.replace("[", " ").replace("]", " ") if in_lists else text
     return outside_brackets(PLUS_MINUS, text, bracketed)
 
 
 def unexpected_uncertainty(text: str, name: str) -> InputError:
-    """The error for an uncertain number where an exact one should stand."""
+    """Return the error for an uncertain number in place of an exact one."""
     error = InputError(
         "uncertain",
         f"the value of '{name}' is uncertain, and here it has to be an exact number",
@@ -204,7 +204,7 @@ def unexpected_uncertainty(text: str, name: str) -> InputError:
 
 
 def value_texts(values: Mapping[str, object]) -> Mapping[str, str]:
-    """The texts of values whose doubles may have others: long decimals, and constant expressions."""
+    """Return the texts of values that may not be their doubles' texts: long decimals, and constants."""
     if FLOAT.issuperset(map(type, values.values())):
         return NOTHING
     found = {
@@ -216,7 +216,7 @@ def value_texts(values: Mapping[str, object]) -> Mapping[str, str]:
 
 
 def is_spelled(text: str) -> bool:
-    """Whether a value may not be the shortest text of the double that it is read as."""
+    """Whether a value may differ from the shortest text of its double."""
     if not is_plain_number(text):
         return not text.startswith("@")
     is_normal = LEAST_NORMAL <= abs(float(text)) < inf or not has_digits(text)
@@ -224,7 +224,7 @@ def is_spelled(text: str) -> bool:
 
 
 def refuse_bare_path(text: str, name: str) -> None:
-    """An error for a file's name that has no '@' before it."""
+    """Raise for a file's name without '@' before it."""
     path = text.strip()
     if re.search(FILE, path):
         if not Asker.by_command:
@@ -237,7 +237,7 @@ def refuse_bare_path(text: str, name: str) -> None:
 
 
 def list_hint(text: str, name: str) -> str | None:
-    """How a value that is no formula is written: as a list, as several values, as a quotient; or None."""
+    """Suggest how to write a value that is no formula: a list, several values, a quotient; or None."""
     another = re.search(r"\s([^\W\d]\w*)\s*=(?!=)", text)
     before = text[: another.start()] if another else ""
     if another and all(before.count(a) <= before.count(b) for a, b in ("()", "[]")):
@@ -261,7 +261,7 @@ def list_hint(text: str, name: str) -> str | None:
 
 
 def as_value(value: object, name: str) -> Any:
-    """A number as a double, or a tensor as a NumPy array of doubles; a text is read as a constant."""
+    """Return a double, or a NumPy array of doubles for a tensor; a text is read as a constant."""
     if type(value) is float:
         return value
     if isinstance(value, str):
@@ -276,13 +276,13 @@ def as_value(value: object, name: str) -> Any:
 
 
 def has_parts(value: object) -> bool:
-    """Whether a value is a list or an array of some library, and no number."""
+    """Whether a value is a list or some library's array, not a number."""
     listed = isinstance(value, Sequence) and not isinstance(value, bytes | bytearray)
     return listed or bool(getattr(value, "ndim", 0))
 
 
 def as_number(value: object, name: str) -> float:
-    """Any number as a double; a text is read as a constant expression."""
+    """Return any number as a double; a text is read as a constant expression."""
     is_read = isinstance(value, str) or hasattr(value, "__fspath__")
     found = as_value(value, name) if is_read else number_as_double(value, name)
     if isinstance(found, float):
@@ -291,7 +291,7 @@ def as_number(value: object, name: str) -> float:
 
 
 def number_as_double(value: object, name: str) -> float:
-    """A number of Python or of some library as a double."""
+    """Return a number of Python or some library as a double."""
     dtype = getattr(value, "dtype", None)
     value = detach_value(value)
     try:
@@ -311,7 +311,7 @@ def number_as_double(value: object, name: str) -> float:
 
 
 def detach_value(value: object) -> Any:
-    """A value, or a PyTorch tensor without the gradient that is wanted of it."""
+    """Return a value; a PyTorch tensor is detached from its gradient."""
     detach = getattr(value, "detach", None)
     return detach() if callable(detach) else value
 
@@ -324,9 +324,9 @@ def resolve_inputs(
     *,
     partly: bool = False,
 ) -> dict[str, Any]:
-    """Every input's value, in order of appearance; an error for what is missing or not asked for.
+    """Return every input's value, in order of appearance; raise for what is missing or unknown.
 
-    ``spelled`` holds the arguments as they were typed, for the excerpts in errors.  With ``partly``
+    ``spelled`` holds the arguments as typed, for the excerpts in errors.  With ``partly``
     inputs may be without a value.
     """
     if given.keys() == graph.inputs.keys() and FLOAT.issuperset(map(type, given.values())):
@@ -342,7 +342,7 @@ def resolve_inputs(
 
 
 def declared_shapes(graph: Graph, shapes: Mapping[str, Sequence[int]] | None) -> dict[str, Shape]:
-    """The shapes declared for inputs; an error for a name that is not an input, and for a bad shape."""
+    """Return the shapes declared for inputs; raise for an unknown name and for a bad shape."""
     found: dict[str, Shape] = {}
     if shapes is None:
         return found
@@ -368,7 +368,7 @@ def declared_shapes(graph: Graph, shapes: Mapping[str, Sequence[int]] | None) ->
 
 
 def normal_name(name: object) -> str:
-    """A name as the language has it: in NFC."""
+    """Normalize a name to NFC, as in the language."""
     if not isinstance(name, str):
         raise InputError("unknown-input", f"an input's name is a string, not {type(name).__name__}")
     if name.isascii():
@@ -386,7 +386,7 @@ def surplus_value(
     spelled: Mapping[str, str],
     given: Collection[str] = (),
 ) -> InputError:
-    """The error for a value that the expression has no use for."""
+    """Return the error for a value that the expression does not use."""
     from exprgrad.language.mistakes.hints import called_word, did_you_mean
 
     expression = Source(text)
@@ -419,7 +419,7 @@ def surplus_value(
 
 
 def inputs_in_words(graph: Graph) -> str:
-    """Which inputs an expression has, as far as anyone would read on."""
+    """Write the inputs of an expression; a long list is cut."""
     names = list(graph.inputs)
     if len(names) < 2:
         return f"its only input is {names[0]}" if names else "it has no inputs"
@@ -427,7 +427,7 @@ def inputs_in_words(graph: Graph) -> str:
 
 
 def missing_values(graph: Graph, text: str, missing: list[str]) -> InputError:
-    """The error for inputs without a value."""
+    """Return the error for inputs without a value."""
     from exprgrad.language.mistakes.hints import constant_hint
 
     first, *others = missing
@@ -455,13 +455,13 @@ def missing_values(graph: Graph, text: str, missing: list[str]) -> InputError:
 
 
 def asked_names(listed: Iterable[str]) -> list[str]:
-    """The names that are asked for, of which one may stand by itself."""
+    """Return the requested names, of which a single one may be given by itself."""
     several = isinstance(listed, Iterable) and not isinstance(listed, str)
     return list(map(normal_name, listed if several else [listed]))
 
 
 def select_inputs(graph: Graph, wrt: Iterable[str] | None) -> tuple[str, ...]:
-    """The inputs to differentiate, in order of appearance; all of them where none are chosen."""
+    """Select the inputs to differentiate, in order of appearance; all by default."""
     if wrt is None:
         return tuple(graph.inputs)
     chosen = asked_names(wrt)
@@ -482,7 +482,7 @@ def select_inputs(graph: Graph, wrt: Iterable[str] | None) -> tuple[str, ...]:
 
 
 def not_an_input(graph: Graph, name: str) -> InputError:
-    """The error for a name in ``wrt`` that is not an input."""
+    """Return the error for a name in ``wrt`` that is not an input."""
     from exprgrad.language.mistakes.hints import did_you_mean
 
     help = did_you_mean(name, graph.inputs, inputs_in_words(graph))

@@ -1,4 +1,4 @@
-"""How tables of text are written: what separates cells and decimals, and where their rows begin."""
+"""The layout of text tables: the separators of cells and decimals, and where rows begin."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ __all__ = [
 
 LINE = re.compile(r"([^\r\n]*)(?:\r\n|\r|\n|\Z)")
 SAMPLE = 1000
-"""The lines that say how a table is written."""
+"""The number of lines that determine a table's layout."""
 IGNORED = r"\s*{}|sep=.$"
-"""How lines begin that hold no rows, given what begins a comment; ``sep=;`` is Excel's."""
+"""The beginning of lines that hold no rows, given a comment's beginning; ``sep=;`` is Excel's."""
 EXPONENT = r"(?:[eE][-+−]?\d+)?"
 COMMA = re.compile(rf"[-+−]?\d*,\d+{EXPONENT}")
 GROUPED = re.compile(r"[-+−]?[1-9]\d{0,2}(?:([,.'’ \u00a0\u202f])\d{3})(?:\1\d{3})*(?:[.,]\d+)?")
@@ -45,18 +45,18 @@ CHANGES = {
     "overflow": "with a number too large for a double, read as infinite",
     "rounded": "with a whole number beyond 2^53, rounded",
 }
-"""How the double of a cell may differ from what the cell says; in words of its row."""
+"""How a cell's double may differ from its text, in words about its row."""
 SPELLED = {"underflow": r"^[-+]?[0.]*[1-9]", "overflow": r"\d", "rounded": r"^[-+]?\d{16,}(\.0*)?$"}
-"""How such cells are written, whose doubles are 0, infinite, or whole."""
+"""Patterns of such cells, whose doubles are 0, infinite, or whole."""
 LAST_WHOLE = 2.0**53
-"""Up to here every whole number is a double."""
+"""The number up to which every whole number is a double."""
 UNIT = re.compile(r"(?i)(?!(?:#?n/?a|null|none|nan|[-+]?inf|-|\?)$).{1,12}")
 
 
 class Layout(NamedTuple):
-    """How a table is written; what is empty is found in its first lines, by ``detect_layout``.
+    """A table's layout; empty fields are found in its first lines, by ``detect_layout``.
 
-    ``sheet`` is that of a workbook, ``comment`` begins lines that are no rows, and a delimiter also follows
+    ``sheet`` is a workbook's, ``comment`` begins lines that are no rows, and a delimiter also follows
     the last cell where ``is_closed``.  Rows begin at ``start``.  ``remark`` says what is not obvious.
     """
 
@@ -71,11 +71,11 @@ class Layout(NamedTuple):
 
 
 UNKNOWN = Layout()
-"""A layout of which nothing is known."""
+"""An unknown layout."""
 
 
 def refuse_layout(given: Layout) -> None:
-    """Refuses an invalid delimiter or decimal sign, or two that are the same."""
+    """Refuse an invalid delimiter or decimal sign, or two that are the same."""
     signs = given.delimiter, given.decimal
     if len(signs[0]) > 1 or signs[1] not in ("", ".", ",") or signs[0] == signs[1] != "":
         raise RequestError(
@@ -91,7 +91,7 @@ def is_numeric_cell(cell: str, decimal: str) -> bool:
 
 
 def detect_layout(text: str, given: Layout, wanted: Collection[str] | None = None) -> Layout:
-    """The layout of a table that begins with a text, as far as it is not given.
+    """Detect the layout of a table from its first text, as far as it is not given.
 
     The first line has no names if it holds numbers: nothing else, or, where some ``wanted`` names are
     given, any, unless it has all of these.
@@ -138,7 +138,7 @@ def detect_layout(text: str, given: Layout, wanted: Collection[str] | None = Non
 
 
 def comment_mark(first: str, last: str) -> str:
-    """What begins comments: ``%`` if it begins the first line, and that has not the cells of the last."""
+    """Return the comment mark: ``%`` if the first line begins with it and lacks the last line's cells."""
     has_cells = any(first.count(sign) == last.count(sign) > 0 for sign in ",;\t")
     is_header = has_cells or len(first.split()) == len(last.split())
     return "%" if first.lstrip()[:1] == "%" and not is_header else "#"
@@ -152,7 +152,7 @@ def end_in_delimiters(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bo
 
 
 def find_delimiter(lines: Sequence[str]) -> str:
-    """What separates the cells of some lines: as often in each, or else most often in the first."""
+    """Find the delimiter of some lines: equally often in each, or else most often in the first."""
     masked = [re.sub(r'"[^"]*"', "_", line) for line in lines]
     for mark in "\t;|,":
         first, *others = [line.count(mark) for line in masked]
@@ -167,7 +167,7 @@ def find_delimiter(lines: Sequence[str]) -> str:
 
 
 def find_decimal(table: Sequence[Sequence[str]]) -> str:
-    """The decimal sign of some cells: a comma only where none of them can be read otherwise."""
+    """Find the decimal sign of some cells: a comma only where no other reading is possible."""
     cells = [cell for row in table for cell in row]
     commas = [cell for cell in cells if COMMA.fullmatch(cell)]
     is_certain = any(not GROUPED.fullmatch(cell) for cell in commas)
@@ -189,7 +189,7 @@ def has_units(rows: Sequence[Sequence[str]], numeric: Sequence[Sequence[bool]]) 
 
 
 def rewrite_rows(text: str, layout: Layout) -> str:
-    """The same lines without comments, closing delimiters and further blanks."""
+    """Remove comments, closing delimiters and surplus blanks from lines."""
     if layout.comment and layout.comment in text:
         comments = re.compile(rf'"[^"]*"|^[ \t]*{layout.comment}.*', re.M)
         text = comments.sub(lambda found: found[0] if found[0][0] == '"' else "", text)
@@ -203,12 +203,12 @@ def rewrite_rows(text: str, layout: Layout) -> str:
 
 
 def split_cells(line: str, separator: str) -> list[str]:
-    """The cells of a line, without blanks and quotes around them."""
+    """Split a line into cells, without blanks and quotes around them."""
     return [strip_quotes(cell) for cell in raw_cells(line, separator)]
 
 
 def raw_cells(line: str, separator: str, decimal: str = ".") -> list[str]:
-    """The cells between separators, except separators in quotes, with decimal points."""
+    """Split a line at its separators, except those in quotes; write decimals with points."""
     cells = line.split(None if separator == " " else separator)
     if '"' in line:
         mark = re.escape(separator)
@@ -220,7 +220,7 @@ def raw_cells(line: str, separator: str, decimal: str = ".") -> list[str]:
 
 
 def change_of(cell: str, value: float) -> str:
-    """How a cell's double differs from the number that it says: see ``CHANGES``; empty if it does not."""
+    """Say how a cell's double differs from its text: see ``CHANGES``; empty if it does not."""
     change = "underflow" if not value else "overflow" if isinf(value) else "rounded"
     if not re.search(SPELLED[change], cell):
         return ""
@@ -229,7 +229,7 @@ def change_of(cell: str, value: float) -> str:
 
 
 def strip_quotes(cell: str) -> str:
-    """A cell without blanks and quotes around it."""
+    """Remove blanks and quotes around a cell."""
     cell = cell.strip()
     return cell[1:-1].replace('""', '"') if len(cell) > 1 and cell[0] == cell[-1] == '"' else cell
 
@@ -237,7 +237,7 @@ def strip_quotes(cell: str) -> str:
 def is_number_cell(cell: str) -> bool:
     """Whether a cell is a number, ``nan`` or ``inf``; Python alone would read more, such as ``1_000``.
 
-    A minus sign may be that of typography, U+2212.
+    The minus sign may be U+2212.
     """
     cell = cell.replace("−", "-")
     try:

@@ -1,6 +1,6 @@
 """Ranges for inputs: ``0:10:101``, ``1:1e6:log:61``, and intervals, ``low:high``.
 
-Points are worked out from the ends as they are typed and rounded once: ``0:1:11`` meets 0.3, the double
+Points are computed from the ends as typed and rounded once: ``0:1:11`` meets 0.3, the double
 nearest to 3/10, and ``1:1e6:log:61`` meets 10.
 """
 
@@ -24,24 +24,24 @@ from exprgrad.source import Source, Span, trim_span
 __all__ = ["Interval", "Range", "as_interval", "exact_ends", "range_in"]
 
 LONGEST_DECIMAL = 400
-"""Decimals with up to this many characters are known exactly; longer ones are their doubles."""
+"""The most characters of a decimal that is kept exactly; longer ones are their doubles."""
 MOST_BITS = 8192
-"""Results from decimals are known exactly up to this many bits."""
+"""The most bits of results from decimals that are kept exactly."""
 MOST_POINTS = 2**53
-"""The most points of a range: so many are counted exactly."""
+"""The most points of a range: up to here they are counted exactly."""
 LOG_DIGITS = 50
-"""The digits that logarithmic ranges are worked out in."""
+"""The digits in which logarithmic ranges are computed."""
 KEPT = Context(prec=40)
-"""The digits that are kept, so that 10^23, which lies halfway between two doubles, is met exactly."""
+"""The digits kept, so that 10^23, halfway between two doubles, is met exactly."""
 STRIDE = 1024
-"""How many points of a logarithmic range lie between two that take an exponential of their own."""
+"""The points of a logarithmic range from one exponential to the next."""
 ORDINARY = "write NAME=START:STOP:COUNT, such as {name}=0:10:101"
 LOGARITHMIC = "write NAME=START:STOP:log:COUNT, such as {name}=1:1e6:log:61"
 INTERVAL = "write NAME=LOW:HIGH, such as {name}=-1:1"
 
 
 class Interval(NamedTuple):
-    """What lies between two numbers, of which the first is the lower."""
+    """An interval between two numbers, the lower first."""
 
     low: float
     high: float
@@ -59,14 +59,14 @@ class Range(NamedTuple):
     by_ratio: bool = False
 
     def points(self, places: Iterable[int] | None = None) -> list[float]:
-        """The numbers at some places, counted from 0, or all of them, each rounded once."""
+        """Return the numbers at some places, counted from 0, or all of them, each rounded once."""
         return (in_ratio if self.by_ratio else in_steps)(
             self, range(self.size) if places is None else places
         )
 
 
 def in_steps(asked: Range, places: Iterable[int]) -> list[float]:
-    """Points of an ordinary range.  A quotient of whole numbers is rounded once, however long they are."""
+    """Compute points of an ordinary range.  Quotients of whole numbers of any length are rounded once."""
     start, stop = asked.start, asked.stop
     steps = max(asked.size - 1, 1)
     low = start.numerator * stop.denominator * steps
@@ -76,7 +76,7 @@ def in_steps(asked: Range, places: Iterable[int]) -> list[float]:
 
 
 def in_ratio(asked: Range, places: Iterable[int]) -> list[float]:
-    """Points of a logarithmic range: start·(stop/start)^(k/(size − 1))."""
+    """Compute points of a logarithmic range: start·(stop/start)^(k/(size − 1))."""
     with localcontext(prec=LOG_DIGITS):
         start, rate = logarithmic_growth(asked)
         fine = fine_steps(asked)
@@ -92,7 +92,7 @@ def in_ratio(asked: Range, places: Iterable[int]) -> list[float]:
 
 @lru_cache(maxsize=64)
 def logarithmic_growth(asked: Range) -> tuple[Decimal, Decimal]:
-    """The start of a logarithmic range, and the logarithm of the ratio of two points side by side."""
+    """Return the start of a logarithmic range, and the logarithm of its ratio."""
     with localcontext(prec=LOG_DIGITS):
         start, stop = (
             Decimal(end.numerator) / end.denominator for end in (asked.start, asked.stop)
@@ -102,7 +102,7 @@ def logarithmic_growth(asked: Range) -> tuple[Decimal, Decimal]:
 
 @lru_cache(maxsize=64)
 def fine_steps(asked: Range) -> list[Decimal]:
-    """What the first points of a logarithmic range are times its start."""
+    """Return the first points of a logarithmic range over its start."""
     with localcontext(prec=LOG_DIGITS):
         _, rate = logarithmic_growth(asked)
         return [(rate * k).exp() for k in range(min(STRIDE, asked.size))]
@@ -112,7 +112,7 @@ def fine_steps(asked: Range) -> list[Decimal]:
 
 
 def as_interval(value: object, name: str, *, infinite: bool = False) -> Interval:
-    """The interval for an input, of a text ``low:high`` or of a pair of numbers, the lower one first.
+    """Read the interval for an input: a text ``low:high`` or a pair of numbers, the lower one first.
 
     With ``infinite`` its ends may be ``-inf`` and ``inf``.  Raises ``InputError`` or ``LanguageError``.
     """
@@ -123,7 +123,7 @@ def as_interval(value: object, name: str, *, infinite: bool = False) -> Interval
 def exact_ends(
     value: object, name: str, *, infinite: bool = False
 ) -> list[tuple[float, Fraction | None]]:
-    """Both ends of such an interval: the double of each, and what it is exactly, if that is known."""
+    """Read both ends of such an interval: each end's double, and its exact number, if known."""
     if isinstance(value, str):
         return ends_in(value, name, infinite=infinite)
     if not (isinstance(value, Sequence) and len(value) == 2):
@@ -143,7 +143,7 @@ def exact_ends(
 
 
 def ends_in(text: str, name: str, *, infinite: bool) -> list[tuple[float, Fraction | None]]:
-    """The ends of the interval ``low:high``."""
+    """Read the ends of the interval ``low:high``."""
     refuse_bare_path(text, name)
     parts = between_colons(text)
     if len(parts) != 2:
@@ -168,7 +168,7 @@ def ends_in(text: str, name: str, *, infinite: bool) -> list[tuple[float, Fracti
 
 
 def range_in(text: str, name: str) -> Range:
-    """The range ``start:stop:count`` or ``start:stop:log:count`` for an input.
+    """Read the range ``start:stop:count`` or ``start:stop:log:count`` for an input.
 
     Raises ``InputError`` or ``LanguageError``, with a place in the text.
     """
@@ -186,7 +186,7 @@ def range_in(text: str, name: str) -> Range:
 
 
 def miscounted_parts(text: str, parts: Sequence[Span], name: str, usage: str) -> InputError:
-    """The error for too few parts, or too many."""
+    """Return the error for too few or too many parts."""
     if len(parts) < usage.partition(",")[0].count(":") + 1:
         written = text.strip() if all(text[slice(*part)].strip() for part in parts) else "0:10"
         message = f"the range of '{name}' does not say how many points"
@@ -206,7 +206,7 @@ def miscounted_parts(text: str, parts: Sequence[Span], name: str, usage: str) ->
 def end_in(
     text: str, part: Span, name: str, usage: str, *, infinite: bool = False
 ) -> tuple[float, Fraction | None]:
-    """An end, a number or a constant expression: its double, and what it is exactly, if that is known."""
+    """Read an end, a number or a constant expression: its double, and its exact number, if known."""
     value, exact = number_in(text, part, name, usage)
     if value == value and (infinite or isfinite(value)):
         return value, exact
@@ -215,7 +215,7 @@ def end_in(
 
 
 def number_in(text: str, part: Span, name: str, usage: str) -> tuple[float, Fraction | None]:
-    """A part of a range: its double, and what it is exactly, if that is known."""
+    """Read a part of a range: its double, and its exact number, if known."""
     start, stop = trim_span(text, *part)
     written = text[start:stop].strip()
     if written in ("", ":"):
@@ -230,7 +230,7 @@ def number_in(text: str, part: Span, name: str, usage: str) -> tuple[float, Frac
 
 
 def exact_number(written: str, value: float) -> Fraction | None:
-    """The number that a text says; None where that is not rational, or a monster."""
+    """Return the exact number of a text; None where it is not rational, or enormous."""
     if not isfinite(value):
         return Fraction(0)
     if is_plain_number(written):
@@ -240,7 +240,7 @@ def exact_number(written: str, value: float) -> Fraction | None:
 
 
 def literal_fraction(graph: Graph, node: int) -> Fraction | None:
-    """A literal as it is typed; None for a constant with a name, and for a tensor."""
+    """Return a literal as typed; None for a named constant, and for a tensor."""
     value = graph.payloads[node]
     if node in graph.symbols or not isinstance(value, float):
         return None
@@ -248,7 +248,7 @@ def literal_fraction(graph: Graph, node: int) -> Fraction | None:
 
 
 def of_fractions(graph: Graph, node: int, operands: Sequence[Fraction | None]) -> Fraction | None:
-    """What an operation makes of rational numbers, where that is one; None where it isn't."""
+    """Apply an operation to rational numbers; None where the result is not rational."""
     known = [operand for operand in operands if operand is not None]
     is_short = all((x.numerator * x.denominator).bit_length() < MOST_BITS for x in known)
     if graph.kinds[node] not in BY_NAME or len(known) < len(operands) or not is_short:
@@ -261,7 +261,7 @@ RATIONAL: Algebra[Fraction | None] = Algebra(literal_fraction, of_fractions)
 
 
 def refuse_zero(text: str, parts: Sequence[Span], ends: Sequence[Fraction], name: str) -> None:
-    """An error for a logarithmic range that would pass through 0, or that begins or ends there."""
+    """Raise for a logarithmic range that would pass through 0, or begin or end there."""
     for part, end in zip(parts, ends, strict=False):
         if not end:
             raise bad_range(
@@ -280,7 +280,7 @@ def refuse_zero(text: str, parts: Sequence[Span], ends: Sequence[Fraction], name
 
 
 def size_in(text: str, part: Span, ends: Sequence[Fraction], name: str) -> int:
-    """How many points: a whole number from 1 on."""
+    """Read the count of points: a whole number from 1 on."""
     value, exact = number_in(text, part, name, ORDINARY)
     if 1 <= value <= MOST_POINTS and value.is_integer():
         return int(value)
@@ -296,6 +296,6 @@ def size_in(text: str, part: Span, ends: Sequence[Fraction], name: str) -> int:
 
 
 def bad_range(text: str, span: Span | None, message: str, help: str) -> InputError:
-    """An error with its place in a range."""
+    """Return an error with its place in a range."""
     place = None if span is None else trim_span(text, *span)
     return InputError("bad-range", message, help=help).about(text, place)

@@ -37,17 +37,17 @@ __all__ = [
 ]  # fmt: skip
 
 SCALED = re.compile(r"\s*\((.*)\)\s*((?:[eE][-+]?[0-9]+)?)\s*")
-"""``(1.2345 ± 0.0067)e-3``, as such numbers are written below."""
+"""``(1.2345 ± 0.0067)e-3``, as written below."""
 LONGEST_FIXED = 6
-"""UncertainNumbers from ten to this power on are written with an exponent."""
+"""Numbers of 10^6 and above are written with an exponent."""
 PRECISE = 17
-"""A double has so many digits that say something."""
+"""The significant digits of a double."""
 HELP = "write {name}=2.0±0.1, {name}=2.0+-0.1, {name}=2.00(10) or {name}=2±5%"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Uncertain:
-    """A value and its standard uncertainty: numbers, or tensors of one shape."""
+    """A value and its standard uncertainty: numbers, or tensors of the same shape."""
 
     value: Any
     uncertainty: Any
@@ -77,7 +77,7 @@ class UncertainNumbers(NamedTuple):
     correlations: dict[tuple[str, str], float]
 
     def correlation(self, one: str, other: str) -> float:
-        """The correlation coefficient of two numbers."""
+        """Return the correlation coefficient of two numbers."""
         if one == other:
             return 1.0
         known = self.correlations
@@ -88,7 +88,7 @@ class UncertainNumbers(NamedTuple):
 
 
 def uncertain(value: object, uncertainty: object = None) -> Uncertain:
-    """An uncertain number: ``uncertain(2.0, 0.1)``, or ``uncertain("2.00(10)")``.
+    """Make an uncertain number: ``uncertain(2.0, 0.1)``, or ``uncertain("2.00(10)")``.
 
     The uncertainty is one standard deviation; 0 means none.  A tensor has a tensor of its shape, or one
     number for all.  Raises ``InputError`` for an uncertainty that is negative or not finite.
@@ -102,7 +102,7 @@ def uncertain(value: object, uncertainty: object = None) -> Uncertain:
 
 
 def split_uncertain(given: Mapping[str, object]) -> tuple[dict[str, object], Spread]:
-    """Values without their uncertainties, and the uncertainties; text stays text, ``2.0`` for ``2.0±0.1``.
+    """Split values from their uncertainties; text stays text, ``2.0`` for ``2.0±0.1``.
 
     The objects of the package ``uncertainties`` bring their correlations along.
     """
@@ -120,7 +120,7 @@ def split_uncertain(given: Mapping[str, object]) -> tuple[dict[str, object], Spr
 def as_uncertain(
     value: object, name: str, foreign: dict[str, Any] | None = None
 ) -> tuple[object, Any]:
-    """A value without its uncertainty, and the uncertainty; None if there is none.
+    """Split a value from its uncertainty, None if there is none.
 
     Objects of the package ``uncertainties`` are kept in ``foreign``, by the names of their numbers.
     """
@@ -140,7 +140,7 @@ def as_uncertain(
 
 
 def tensor_parts(value: object, name: str, foreign: dict[str, Any]) -> tuple[object, Any]:
-    """Numbers in a list or an array as two arrays: values, and uncertainties or None if all are exact."""
+    """Split numbers in a list or an array: values, and uncertainties or None if all are exact."""
     from exprgrad.run.arrays.arrays import as_tensor
 
     deviations: list[float] = []
@@ -159,7 +159,7 @@ def tensor_parts(value: object, name: str, foreign: dict[str, Any]) -> tuple[obj
 
 
 def correlations_of(foreign: Mapping[str, Any]) -> dict[tuple[str, str], float]:
-    """The correlations of objects of the package ``uncertainties``, which their maker has imported."""
+    """Return the correlations of objects of the package ``uncertainties``, which is imported already."""
     package = sys.modules.get("uncertainties")
     if len(foreign) < 2 or package is None:
         return {}
@@ -173,7 +173,7 @@ def correlations_of(foreign: Mapping[str, Any]) -> dict[tuple[str, str], float]:
 
 
 def number_names(name: str, value: Any) -> list[str]:
-    """What the numbers of an input are called, in row-major order: ``x``, or ``w[0]``, ``w[1]``."""
+    """Name the numbers of an input, in row-major order: ``x``, or ``w[0]``, ``w[1]``."""
     shape = getattr(value, "shape", ())
     return [element_name(name, unravel_position(at, shape)) for at in range(shape_size(shape))]
 
@@ -181,7 +181,7 @@ def number_names(name: str, value: Any) -> list[str]:
 def uncertain_pair(
     value: Any, uncertainty: Any, name: str, place: Notation | None = None
 ) -> Uncertain:
-    """A value and its uncertainty; an error, with its place in a text if there is one, for a bad one."""
+    """Check a value and its uncertainty; errors have their place in a text, if there is one."""
 
     def wrong(message: str, *, of_value: bool = False, help: str | None = None) -> InputError:
         error = InputError("bad-uncertainty", message, help=help)
@@ -208,7 +208,7 @@ def uncertain_pair(
 
 
 class Notation(NamedTuple):
-    """An uncertain number as a text writes it: two constant expressions, and where they stand in it.
+    """An uncertain number as text: two constant expressions, and their spans.
 
     With ``is_percent`` the second counts in hundredths of the first's magnitude.
     """
@@ -222,7 +222,7 @@ class Notation(NamedTuple):
 
 
 def text_parts(text: str, name: str) -> tuple[object, Any]:
-    """The value, as a text or an array, and the uncertainty of a text that has one."""
+    """Split a text into its value, a text or an array, and its uncertainty."""
     if text.lstrip().startswith("[") and not outer_signs(text):
         return list_parts(text, name)
     written = read_notation(text, name)
@@ -236,7 +236,7 @@ def text_parts(text: str, name: str) -> tuple[object, Any]:
 
 
 def read_notation(text: str, name: str) -> Notation:
-    """How a text writes an uncertain number.  Raises ``InputError`` where a part is missing, or two are."""
+    """Parse an uncertain number.  Raises ``InputError`` for a missing or a surplus part."""
     if match := re.fullmatch(BRACKETED, text):
         number, digits, closing, exponent = match.groups()
         if not closing:
@@ -260,7 +260,7 @@ def read_notation(text: str, name: str) -> Notation:
 
 
 def around_sign(text: str, start: int, end: int, name: str) -> tuple[Span, Span]:
-    """The places of the value and the uncertainty in a part of a text, before and after a sign."""
+    """Return the spans before and after the sign in a part of a text: value and uncertainty."""
     found = [(a + start, b + start) for a, b in outer_signs(text[start:end])]
     if not found:
         place = text.find("±")
@@ -289,19 +289,19 @@ def around_sign(text: str, start: int, end: int, name: str) -> tuple[Span, Span]
 
 
 def miswritten_uncertainty(message: str, text: str, span: Span, help: str) -> InputError:
-    """The error for a text that should be an uncertain number."""
+    """Return the error for a text that should be an uncertain number."""
     return InputError("bad-uncertainty", message, help=help).about(text, span)
 
 
 def times_power(written: str, exponent: str) -> str:
-    """A constant expression times a power of ten, ``e-3``."""
+    """Multiply a constant expression by a power of ten, ``e-3``."""
     if not exponent:
         return written
     return f"{written}{exponent}" if is_plain_number(written) else f"({written})*1{exponent}"
 
 
 def read_in_place(written: str, text: str, span: Span, name: str) -> Any:
-    """The value of a constant expression; an error shows its place in the whole text."""
+    """Evaluate a constant expression; an error shows its place in the whole text."""
     try:
         return constant_value(written, name)
     except ExprgradError as error:
@@ -311,7 +311,7 @@ def read_in_place(written: str, text: str, span: Span, name: str) -> Any:
 
 
 def list_parts(text: str, name: str) -> tuple[object, Any]:
-    """A list of numbers, some of them uncertain, as two arrays: the values and the uncertainties."""
+    """Read a list of numbers, some uncertain, as two arrays: values and uncertainties."""
     inner: list[list[Any]] = [[]]
     start = depth = 0
     for at, sign in enumerate(text):
@@ -340,7 +340,7 @@ def list_parts(text: str, name: str) -> tuple[object, Any]:
 
 
 def list_element(text: str, span: Span, label: str) -> Uncertain:
-    """A number in a list; an error shows its place in the list."""
+    """Read a number in a list; an error shows its place in the list."""
     part = text[slice(*span)]
     try:
         value, deviation = as_uncertain(part, label)
@@ -355,7 +355,7 @@ def list_element(text: str, span: Span, label: str) -> Uncertain:
 
 
 def plus_minus(value: float, uncertainty: float) -> str:
-    """``9.81 ± 0.12``: two digits of the uncertainty, and the value to the same place (GUM 7.2.6)."""
+    """Write ``9.81 ± 0.12``: two digits of the uncertainty, and the value to the same place (GUM 7.2.6)."""
     found = to_two_digits(value, uncertainty)
     if found is None:
         return f"{value!r} ± {uncertainty:.2g}" if uncertainty else f"{value:.15g}"
@@ -365,7 +365,7 @@ def plus_minus(value: float, uncertainty: float) -> str:
 
 
 def concise_text(value: float, uncertainty: float) -> str:
-    """``9.81(12)``: the same, the uncertainty counting in the last digits of the value (GUM 7.2.2)."""
+    """Write ``9.81(12)``: the same, with the uncertainty in the value's last digits (GUM 7.2.2)."""
     found = to_two_digits(value, uncertainty)
     if found is None:
         return plus_minus(value, uncertainty).replace(" ", "")
@@ -377,7 +377,7 @@ def concise_text(value: float, uncertainty: float) -> str:
 
 
 def typed_text(value: Any, uncertainty: Any) -> str:
-    """A value and its uncertainty with all digits, as they are read: ``9.81±0.12``; of tensors as lists."""
+    """Write a value and its uncertainty with all digits: ``9.81±0.12``; tensors as lists."""
     if isinstance(value, float):
         return f"{value!r}±{uncertainty!r}"
     pairs = zip(value.ravel().tolist(), uncertainty.ravel().tolist(), strict=True)
@@ -385,7 +385,7 @@ def typed_text(value: Any, uncertainty: Any) -> str:
 
 
 def two_digits(value: float) -> str:
-    """A number with two digits: ``0.0053``, ``-640``."""
+    """Write a number with two digits: ``0.0053``, ``-640``."""
     found = to_two_digits(0.0, abs(value))
     if found is None:
         return f"{value:g}"
@@ -394,7 +394,7 @@ def two_digits(value: float) -> str:
 
 
 def to_two_digits(value: float, uncertainty: float) -> tuple[Decimal, Decimal, int] | None:
-    """A value and its uncertainty as decimals, and the power of ten that multiplies them.
+    """Return a value and its uncertainty as decimals, and the power of ten that multiplies them.
 
     None if the uncertainty is 0 or not finite, or smaller than the spacing of doubles at the value.
     """
