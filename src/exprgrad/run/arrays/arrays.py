@@ -1,13 +1,13 @@
 """The engine for tensors: operations on NumPy's arrays, and the sweeps over them.
 
 NumPy is imported in this room alone, when a tensor is met.  Elementwise rows are NumPy's functions, or the
-row's formula where NumPy has none as good; structural rows say themselves how they are computed.  A
+row's formula where NumPy has none as accurate; structural rows say how they are computed.  A
 number is a NumPy double.  Nothing raises or warns: a domain error is nan, an overflow infinite.
 
 NumPy's functions are within 1.1 ulp (``tanh``; the others within 0.8), formulas within 3 (``erfc``), as
 measured against mpmath with NumPy 2.4 on x86-64 Linux; the tests hold them to 5.
 
-What is given for a tensor, nested lists or an array of any library, becomes an array of doubles here.
+Nested lists, or an array of any library, become an array of doubles here.
 """
 
 from __future__ import annotations
@@ -57,22 +57,22 @@ __all__ = [
 Array = Any
 """A NumPy array of doubles, or a NumPy double."""
 Search = Callable[[Sequence[Array]], Array]
-"""A program of a search, on columns."""
+"""A search's program, on columns."""
 
 
 def comparison_of_arrays(test: Callable[..., Any]) -> Callable[..., Array]:
-    """A comparison that gives 1 or 0."""
+    """Make a comparison that gives 1 or 0."""
     return lambda x, y: np.where(test(x, y), 1.0, 0.0)
 
 
 def fold_arrays(function: Callable[[Any, Any], Any]) -> Callable[..., Array]:
-    """A function of two operands for any number of them."""
+    """Extend a function of two operands to any number of them."""
 
     return lambda *operands: reduce(function, operands)
 
 
 def elementwise_power(x: Array, y: Array) -> Array:
-    """IEEE's power.
+    """Raise to a power, as in IEEE.
 
     NumPy takes the square root for an exponent of 1/2 that stands for many numbers: but the powers of
     -0 and -inf are those of 0 and inf.
@@ -123,7 +123,7 @@ NATIVE: dict[str, Callable[..., Array]] = {
         )
     },
 }  # fmt: skip
-"""The rows that NumPy has a function for, as accurate as the row asks.
+"""The rows for which NumPy has a function, as accurate as the row requires.
 
 Which of two zeros ``max`` and ``min`` give is no promise.
 """
@@ -131,7 +131,7 @@ Which of two zeros ``max`` and ``min`` give is no promise.
 
 @cache
 def array_function(kind: str) -> Callable[..., Array]:
-    """An elementwise row as a function of arrays."""
+    """Return an elementwise row as a function of arrays."""
     if kind in NATIVE:
         return NATIVE[kind]
     if BY_NAME[kind].equation is not None:
@@ -144,7 +144,7 @@ def array_function(kind: str) -> Callable[..., Array]:
 
 
 def array_root(kind: str) -> Callable[..., Array]:
-    """A root, number by number."""
+    """Return a root as a function of arrays, number by number."""
     (state, *programs), names = root_search(kind), BY_NAME[kind].names
 
     def played(program: Program, columns: Sequence[Array]) -> Array:
@@ -163,7 +163,7 @@ def array_root(kind: str) -> Callable[..., Array]:
 
 
 def search_rows(first: Search, turn: Search, last: Search, columns: Array) -> Array:
-    """A root in every row: each turn is for the rows in which it is still looked for."""
+    """Search a root in every row; each turn is for the rows in which it is not found yet."""
     given, now = columns, first(columns)
     whole, left = now, np.arange(columns.shape[1])
     while left.size:
@@ -177,42 +177,42 @@ def search_rows(first: Search, turn: Search, last: Search, columns: Array) -> Ar
 
 
 def program_outputs(program: Program, inputs: Mapping[str, Array]) -> list[Array]:
-    """The outputs of a program, given every input."""
+    """Evaluate the outputs of a program, given every input."""
     graph, outputs = program
     values = forward_arrays(graph, inputs, outputs)
     return [values[output] for output in outputs]
 
 
 def array_of_doubles(value: object) -> Array:
-    """A value as an array of doubles: in C order or any other, and no copy where it is one already."""
+    """Return a value as an array of doubles, in any order; one that is such an array is not copied."""
     return np.asarray(value, dtype=np.float64)[()]
 
 
 def zero_tensor(shape: Shape) -> Array:
-    """A tensor of zeros."""
+    """Make a tensor of zeros."""
     return np.zeros(shape)
 
 
 def broadcast_view(value: Array, shape: Shape) -> Array:
-    """A number, or a tensor, repeated to a shape; no memory is taken for that."""
+    """Broadcast a number or a tensor to a shape, without taking memory."""
     return float_or_array(np.broadcast_to(value, shape)[()])
 
 
 def without_warnings(operation: Callable[..., Array], *operands: Array) -> Array:
-    """What an operation comes to, without a warning."""
+    """Apply an operation without warnings."""
     with np.errstate(all="ignore"):
         return operation(*operands)
 
 
 def float_or_array(value: Array) -> Array:
-    """A number as a float, an array as it is."""
+    """Return a number as a float, an array unchanged."""
     return float(value) if np.ndim(value) == 0 else value
 
 
 def copies_apart(found: Iterable[Array], used: Iterable[Array]) -> list[Array]:
-    """Values that may be changed in place: copies of those that ``used`` or one of them shares memory with.
+    """Copy the values that share memory with ``used`` or each other, so that they may be changed in place.
 
-    What looks into another's memory has a ``base``.
+    An array that views another's memory has a ``base``.
     """
     taken = {id(value) for value in used}
     answers = []
@@ -228,20 +228,20 @@ def forward_arrays(
 ) -> list[Array]:
     """Every node's data, given every input's; or that of the nodes to ``keep`` alone, the others None.
 
-    What is not kept is let go when its last user has it, so that only what is needed is in memory.
+    A value that is not kept is freed after its last use, so that memory holds only what is needed.
     """
     with np.errstate(all="ignore"):
         return interpret(graph, ARRAYS, inputs, keep)
 
 
 def apply_to_node(graph: Graph, node: int, operands: Sequence[Array]) -> Array:
-    """One operation of a graph."""
+    """Apply one operation of a graph."""
     settings = cast(Settings, graph.payloads[node])
     return applied_at_once(graph.kinds[node], *operands, settings=settings)
 
 
 def structural_value(row: Structural, operands: Sequence[Array], settings: Settings) -> Array:
-    """A structural row's value: what it says of NumPy, or its formula on the arrays themselves."""
+    """Compute a structural row's value by its NumPy function, or its formula on the arrays."""
     if row.value is not None:
         return row.value(np, operands, settings)
     assert row.fallback is not None
@@ -249,7 +249,7 @@ def structural_value(row: Structural, operands: Sequence[Array], settings: Setti
 
 
 class AtOnce(NamedTuple):
-    """What builds nodes (``Nodes``), with values in their places: an operation is done at once.
+    """A builder of nodes that computes values at once instead.
 
     ``apply``     an operation's value, given its kind, the operands and ``settings``
     ``constant``  a number
@@ -264,14 +264,14 @@ class AtOnce(NamedTuple):
 
 
 def applied_at_once(kind: str, *operands: Array, settings: Settings | None = None) -> Array:
-    """An operation's value."""
+    """Compute an operation's value."""
     if kind in BY_NAME:
         return array_function(kind)(*operands)
     return structural_value(STRUCTURAL[kind], operands, settings or ())
 
 
 def literal_array(literal: Literal) -> Array:
-    """A tensor that is written out."""
+    """Return a literal tensor as an array."""
     return np.array(literal.numbers, dtype=np.float64).reshape(literal.shape)
 
 
@@ -279,7 +279,7 @@ AT_ONCE = AtOnce(applied_at_once, np.float64, literal_array, np.shape)
 
 
 def constant_array(graph: Graph, node: int) -> Array:
-    """A constant's number, or its tensor."""
+    """Return a constant's number, or its tensor."""
     payload = graph.payloads[node]
     if isinstance(payload, Literal):
         return literal_array(payload)
@@ -293,10 +293,10 @@ ARRAYS = Algebra(constant_array, apply_to_node)
 
 
 class ArraySweep(NamedTuple):
-    """Everything about a reverse sweep that does not depend on the numbers.
+    """The part of a reverse sweep that does not depend on the numbers.
 
     ``program``   finds every node's data, then some nodes' adjoints, then conditions
-    ``reached``   whose adjoints those are
+    ``reached``   the nodes with these adjoints
     ``conditional``  the nodes whose adjoints arrive under those conditions
     ``active``    by node: whether it depends on a differentiated input
     ``suspects``  the nodes that may meet a kink or a jump, if any
@@ -310,12 +310,12 @@ class ArraySweep(NamedTuple):
 
 
 def node_data(graph: Graph, inputs: Mapping[str, Any]) -> list[Any]:
-    """Every node's data; a number is a float."""
+    """Compute every node's data; a number is a float."""
     return [float_or_array(value) for value in forward_arrays(graph, inputs)]
 
 
 def record_arrays(graph: Graph, wrt: Sequence[str]) -> ArraySweep:
-    """The program of a reverse sweep: it does not depend on the numbers."""
+    """Record the program of a reverse sweep, which does not depend on the numbers."""
     from exprgrad.derive.switches import find_suspects
 
     active = dependent_flags(graph, [graph.inputs[name] for name in wrt])
@@ -327,7 +327,7 @@ def record_arrays(graph: Graph, wrt: Sequence[str]) -> ArraySweep:
 
 
 class ArrayAdjoints:
-    """What a reverse sweep over tensors found: see ``run.evaluation.Run``.
+    """The result of a reverse sweep over tensors: see ``run.evaluation.SweptRun``.
 
     ``masks`` are not 0 where a gradient reached a node that a branch not taken may have kept it from.
     """
@@ -362,7 +362,7 @@ class ArrayAdjoints:
 
     @cached_property
     def locals(self) -> list[Any]:
-        """By node: for each operand whether it is active, else None; None if it passed nothing."""
+        """By node, for each operand True if it is active, else None; None if the node passed nothing."""
         found: list[Any] = []
         for node, operands in enumerate(self.graph.operands):
             reached = operands and self.active[node] and self.reached(node)
@@ -411,7 +411,7 @@ class ArrayAdjoints:
 
 
 def own_answers(program: Program, inputs: Mapping[str, Any]) -> list[Any]:
-    """A program's outputs, none of which shares memory with an input."""
+    """Evaluate a program's outputs, none of which shares memory with an input."""
     found = copies_apart(program_outputs(program, inputs), inputs.values())
     return [float_or_array(value) for value in found]
 
@@ -437,7 +437,7 @@ def play_arrays(
 
 
 def mirror_upper_triangle(block: Array) -> Array:
-    """The symmetric matrix with the upper triangle of another."""
+    """Mirror a matrix's upper triangle into a symmetric matrix."""
     return np.triu(block) + np.triu(block, 1).T
 
 
@@ -447,7 +447,7 @@ def mirror_upper_triangle(block: Array) -> Array:
 def specials_of_arrays(
     suspects: Suspects, node: int, values: Sequence[Array]
 ) -> list[tuple[NonsmoothPoint, Array]]:
-    """The kinks and jumps that one node meets, each with flags that say where."""
+    """Return the kinks and jumps that one node meets, each with flags of where."""
     graph, operands = suspects.graph, suspects.graph.operands[node]
     given, out = [values[operand] for operand in operands], values[node]
     tests: list[tuple[NonsmoothPoint, Array]] = []
@@ -468,14 +468,14 @@ def specials_of_arrays(
 
 
 def sides_of(op: Op, arguments: Sequence[Array], varies: Sequence[float]) -> list[list[Any]]:
-    """For each operand, the values that a rule with companions sees."""
+    """Return, for each operand, the values that a rule with companions sees."""
     return companion_values(
         op, arguments, varies, partial(condition_on_arrays, op.ties, rule_slots(op))
     )
 
 
 def condition_on_arrays(text: str, names: Sequence[str], arguments: Sequence[Array]) -> Array:
-    """A condition of a row, evaluated at every number of its arguments."""
+    """Evaluate a row's condition at every number of its arguments."""
     graph = template(text)
     return forward_arrays(graph, dict(zip(names, arguments, strict=True)))[graph.output]
 
@@ -494,7 +494,7 @@ class Measure(NamedTuple):
 
 
 def measure_tensor(value: Array) -> Measure:
-    """A tensor's shape, the root of its sum of squares, its extremes, and how many nan it holds."""
+    """Measure a tensor: its shape, the root of its sum of squares, its extremes, and its count of nan."""
     with np.errstate(all="ignore"):
         count = int(np.count_nonzero(np.isnan(value)))
         shape = np.shape(value)
@@ -513,14 +513,14 @@ def measure_tensor(value: Array) -> Measure:
 MOST_AXES = 32
 """The most axes of a tensor: NumPy 1 has no more."""
 NUMBERS = "biuf"
-"""The kinds of NumPy's types that are real numbers."""
+"""The kinds of NumPy types that are real numbers."""
 
 
 def as_tensor(value: object, name: str, as_number: Callable[[object, str], float]) -> Any:
-    """Nested lists, or an array of some library, as an array of doubles; a float if it has no axes.
+    """Return nested lists, or an array of some library, as an array of doubles; a float without axes.
 
-    An array of doubles is not copied.  ``as_number`` reads what NumPy does not take for a number.  Raises
-    ``InputError`` for what is ragged or empty, or holds what is not a real number.
+    An array of doubles is not copied.  ``as_number`` reads values that NumPy does not accept.  Raises
+    ``InputError`` for lists that are ragged or empty, or hold anything but real numbers.
     """
     listed = isinstance(value, Sequence)
     if listed:
@@ -543,12 +543,12 @@ def as_tensor(value: object, name: str, as_number: Callable[[object, str], float
 
 
 def bad_value(message: str, help: str | None = None) -> InputError:
-    """The error for a value that is no tensor."""
+    """Return the error for a value that is no tensor."""
     return InputError("bad-value", message, help=help)
 
 
 def refuse_depth(value: object, name: str) -> None:
-    """An error for lists in lists in lists, and for a list that holds itself."""
+    """Raise for lists nested too deeply, and for a list that holds itself."""
     part, depth = value, 0
     while isinstance(part, Sequence) and not isinstance(part, str | bytes) and len(part):
         part, depth = part[0], depth + 1
@@ -560,7 +560,7 @@ def refuse_depth(value: object, name: str) -> None:
 
 
 def array_of(value: object) -> Any:
-    """Whatever NumPy makes of a value; None if that is nothing good."""
+    """Convert a value by NumPy; None if that fails."""
     try:
         found = np.asarray(value)
     except Exception:  # whatever another library raises
@@ -570,7 +570,7 @@ def array_of(value: object) -> Any:
 
 
 def as_doubles(found: Any) -> Any:
-    """An array of a type that NumPy does not know for numbers, such as bfloat16; None if it holds none."""
+    """Convert an array of a type unknown to NumPy, such as bfloat16; None if it holds no numbers."""
     if found.dtype.kind != "V" or found.dtype.fields is not None:
         return None
     try:
@@ -580,7 +580,7 @@ def as_doubles(found: Any) -> Any:
 
 
 def number_by_number(value: object, name: str, as_number: Callable[[object, str], float]) -> Any:
-    """Nested lists whose numbers NumPy does not take as they are; or what is wrong with them."""
+    """Convert nested lists number by number, or raise for what is wrong with them."""
     level = [value]
     shape: list[int] = []
     while any(parts_of_value(part) is not None for part in level):
@@ -601,7 +601,7 @@ def number_by_number(value: object, name: str, as_number: Callable[[object, str]
 
 
 def parts_of_value(value: object) -> Sequence[Any] | None:
-    """The parts of a list, or of an array of any library; None for what has no parts."""
+    """Return the parts of a list, or of an array of any library; None for a value without parts."""
     if isinstance(value, Sequence):
         return None if isinstance(value, str | bytes) else value
     if getattr(value, "ndim", 0):
@@ -612,7 +612,7 @@ def parts_of_value(value: object) -> Sequence[Any] | None:
 
 
 def ragged_lists(lengths: Sequence[int | None], shape: Sequence[int], name: str) -> InputError:
-    """The error for lists that do not line up; ``lengths`` are those at one depth, None for a number."""
+    """Return the error for ragged lists; ``lengths`` are those at one depth, None for a number."""
     at = next(i for i, length in enumerate(lengths) if length != lengths[0])
     first, other = (
         "a number" if length is None else f"a list of {length}"

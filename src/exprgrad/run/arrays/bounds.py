@@ -1,8 +1,8 @@
-"""What rounding may have done to a sweep's numbers over tensors: ``run/numbers/bounds.py``, over arrays.
+"""Rounding errors of a sweep over tensors: ``run/numbers/bounds.py``, over arrays.
 
-An elementwise row adds what it rounds to what the operands' errors come to, number by number.  A structural
-row says itself what it makes of errors; else it is walked as its formula, or taken to be linear: then it
-makes of errors what it makes of numbers, and rounds once for each term that it adds up.
+An elementwise row adds its own rounding to the effect of its operands' errors.  A structural
+row states its bound; else it is walked as its formula, or taken to be linear: then it
+maps errors as it maps numbers, and rounds once for each term that it adds up.
 """
 
 from __future__ import annotations
@@ -55,14 +55,14 @@ inf = np.inf
 NOTHING_OFF: Mapping[int, Any] = {}
 
 Error = Any
-"""What numbers may be off by: 0.0 if by nothing, else an array of their shape, or a double.
+"""The error bound of numbers: 0.0 if exact, else an array of their shape, or a double.
 
-Where it is nan they may be off by anything, as at an infinity.
+A bound of nan means any error, as at an infinity.
 """
 
 
 class Pair(NamedTuple):
-    """Numbers, and what they may be off by."""
+    """Numbers and their error bounds."""
 
     value: Array
     error: Error
@@ -74,10 +74,10 @@ def array_data_errors(
     outputs: Iterable[int],
     given: Mapping[int, Error] = NOTHING_OFF,
 ) -> list[Error]:
-    """By node that some outputs depend on: what its data may be off by.
+    """Bound the data of the nodes that some outputs depend on.
 
-    Literals are exact, and so are inputs other than those in ``given``: they are the doubles that they were
-    read as.
+    Literals are exact, and so are inputs other than those in ``given``: they are the doubles
+    read.
     """
     errors: list[Error] = [given.get(node, 0.0) for node in range(len(graph))]
     needed = dependency_flags(graph, *outputs)
@@ -94,7 +94,7 @@ def array_data_errors(
 
 
 def answer_errors(program: Program, inputs: Mapping[str, Any]) -> list[Error]:
-    """What the outputs of a derived program may be off by."""
+    """Bound the outputs of a derived program."""
     graph, outputs = program
     errors = array_data_errors(graph, arrays.forward_arrays(graph, inputs), outputs)
     return [np.broadcast_to(errors[output], graph.shape(output)) for output in outputs]
@@ -103,19 +103,19 @@ def answer_errors(program: Program, inputs: Mapping[str, Any]) -> list[Error]:
 def of_kind(
     kind: str, settings: Settings, out: Array, seen: Sequence[Array], off: Sequence[Error]
 ) -> Error:
-    """What a row's result may be off by."""
+    """Bound the error of a row's result."""
     if kind in BY_NAME:
         return array_row_error(BY_NAME[kind], out, seen, off)
     return of_structural(STRUCTURAL[kind], out, seen, off, settings)
 
 
 def is_zero_error(error: Error) -> bool:
-    """Whether nothing is off."""
+    """Whether an error is 0 everywhere."""
     return isinstance(error, float) and not error
 
 
 def are_whole_arrays(numbers: Sequence[Array]) -> bool:
-    """Whether all are whole numbers of which the doubles leave out none."""
+    """Whether all are whole numbers below 2^52."""
     return all(
         bool(((np.rint(x) == x) & (np.abs(x) < EXACT_BELOW)).all())
         for x in map(np.asarray, numbers)
@@ -126,7 +126,7 @@ def are_whole_arrays(numbers: Sequence[Array]) -> bool:
 
 
 def array_row_error(op: Op, out: Array, seen: Sequence[Array], off: Sequence[Error]) -> Error:
-    """What an elementwise row's result may be off by."""
+    """Bound the error of an elementwise row's result."""
     ulps = op.value_ulp
     if ulps > 0.5 and op.name not in NATIVE:
         ulps = max(ulps, FORMULA_ULP)
@@ -140,13 +140,13 @@ def array_row_error(op: Op, out: Array, seen: Sequence[Array], off: Sequence[Err
 
 
 def scale_error_unless_zero(size: Array, error: Error) -> Error:
-    """An error times a size: 0 where the size is, even if the error is infinite."""
+    """Multiply an error by a size: 0 where the size is 0, even if the error is infinite."""
     found = size * error
     return np.where(np.equal(size, 0), 0.0, found) if np.isnan(np.sum(found)) else found
 
 
 def array_slopes(op: Op, seen: Sequence[Array], out: Array) -> Callable[[int], Array]:
-    """A row's local derivatives, by the operand's position."""
+    """Return a row's local derivatives, by the operand's position."""
     views = sides_of(op, [*seen, out], [1.0] * len(seen))
 
     def slope(position: int) -> Array:
@@ -158,7 +158,7 @@ def array_slopes(op: Op, seen: Sequence[Array], out: Array) -> Callable[[int], A
 
 
 def choose_numbers(condition: Array, one: Callable[[], Error], other: Callable[[], Error]) -> Error:
-    """One of two by a condition; neither is worked out where it is never taken."""
+    """Choose between two by a condition; one that is never taken is not computed."""
     if not np.any(condition):
         return other()
     return one() if np.all(condition) else np.where(condition, one(), other())
@@ -182,7 +182,7 @@ ARRAYS = ErrorArithmetic(
 def of_structural(
     row: Structural, out: Array, seen: Sequence[Array], off: Sequence[Error], settings: Settings
 ) -> Error:
-    """What a structural row's result may be off by: see ``Structural.bound``."""
+    """Bound the error of a structural row's result: see ``Structural.bound``."""
     spread = [np.broadcast_to(d, np.shape(x)) for d, x in zip(off, seen, strict=True)]
     if row.bound is not None:
         return row.bound(np, seen, spread, out, settings)
@@ -213,7 +213,7 @@ def of_structural(
 
 
 def count_terms(row: Structural, shapes: Sequence[Shape], out: Shape, settings: Settings) -> int:
-    """How many products, or numbers, each number of a linear row's result adds up at most."""
+    """Return the most products, or numbers, that a number of a linear row's result adds up."""
     if row.terms is not None:
         return row.terms(shapes, settings)
     used = shape_size(tuple(map(shape_size, shapes))) / shape_size(out)
@@ -221,7 +221,7 @@ def count_terms(row: Structural, shapes: Sequence[Shape], out: Shape, settings: 
 
 
 def value_and_error(kind: str, *operands: Pair, settings: Settings | None = None) -> Pair:
-    """An operation's value, and what it may be off by."""
+    """Compute an operation's value and its error bound."""
     seen, off = [pair.value for pair in operands], [pair.error for pair in operands]
     out = AT_ONCE.apply(kind, *seen, settings=settings)
     return Pair(out, of_kind(kind, settings or (), out, seen, off))
@@ -236,13 +236,13 @@ PAIRS = AtOnce(
 
 
 def leaf_pair(graph: Graph, node: int) -> Pair:
-    """A constant; pi is rounded."""
+    """Return a constant with its error: pi is rounded."""
     value = arrays.ARRAYS.constant(graph, node)
     return Pair(value, UNIT * np.abs(value) if node in graph.symbols else 0.0)
 
 
 def with_error(graph: Graph, node: int, operands: Sequence[Pair]) -> Pair:
-    """One operation of a graph."""
+    """Apply one operation of a graph to pairs."""
     return value_and_error(
         graph.kinds[node], *operands, settings=cast(Settings, graph.payloads[node])
     )
@@ -268,7 +268,7 @@ class ArrayEdges(NamedTuple):
 def active_edges(
     graph: Graph, user: int, active: Collection[int], varying: Sequence[int]
 ) -> ArrayEdges:
-    """A node's edges to active operands, worked out once."""
+    """Return a node's edges to active operands, prepared once."""
     program, positions, _ = edge_program(graph, user, active, varying)
     if graph.kinds[user] not in BY_NAME:
         return ArrayEdges(program, positions, ())
@@ -279,9 +279,9 @@ def active_edges(
 
 
 def local_of(op: Op, graph: Graph, node: int, operands: Sequence[int], user: int) -> Local:
-    """A local derivative that is a node of a program.
+    """Return a local derivative that is a node of a program.
 
-    With kinks or jumps it reads the operands, of which the node's own data is made anew.
+    With kinks or jumps it reads the operands, and recomputes the node's own data from them.
     """
     if graph.kinds[node] == CONST:
         known = leaf_pair(graph, node)
@@ -309,7 +309,7 @@ def local_of(op: Op, graph: Graph, node: int, operands: Sequence[int], user: int
 
 
 def local_pair(op: Op, rule: Callable[[Sequence[Array]], Array], read: Sequence[Pair]) -> Pair:
-    """A local derivative that a rule finds of some numbers, and what it may be off by."""
+    """Evaluate a local derivative's rule, and bound its error."""
     seen, off = [pair.value for pair in read], [pair.error for pair in read]
     value = rule(seen)
     error = np.maximum(4 * op.partial_ulp * UNIT * np.abs(value), op.partial_abs)
@@ -328,7 +328,7 @@ def local_pair(op: Op, rule: Callable[[Sequence[Array]], Array], read: Sequence[
 def array_grad_errors(
     found: ArrayAdjoints, errors: Sequence[Error], edges: Callable[[int], ArrayEdges]
 ) -> list[Error]:
-    """By node: what its grad may be off by, given what every node's data may be, and each node's edges."""
+    """Bound the error of each node's grad, given that of every node's data, and each node's edges."""
     graph = found.graph
     off: list[Error] = [0.0] * len(graph)
     sofar: list[Array] = [None] * len(graph)
@@ -356,7 +356,7 @@ def array_grad_errors(
 
 
 def finite_where(found: ArrayAdjoints, node: int, error: Error) -> Error:
-    """A grad's error, once all is passed to it: 0 where nothing is passed, any where it is not finite."""
+    """Return a complete grad's error: 0 where nothing was passed, any where the grad is not finite."""
     grad = found.grads[node]
     if node in found.masks:
         error = np.where(np.not_equal(found.masks[node], 0), error, 0.0)
@@ -366,7 +366,7 @@ def finite_where(found: ArrayAdjoints, node: int, error: Error) -> Error:
 def bound_contributions(
     found: ArrayAdjoints, user: int, edges: ArrayEdges, errors: Sequence[Error], off: Error
 ) -> list[tuple[int, Pair]]:
-    """What a node passes to its operands, and what that may be off by."""
+    """Return a node's contributions to its operands, with error bounds."""
     graph, values = found.graph, found.values
     operands = graph.operands[user]
     given = {str(node): Pair(values[node], errors[node]) for node in (*operands, user)}
@@ -403,6 +403,6 @@ def contribution_pair(grad: Pair, local: Pair, *, is_branch: bool) -> Pair:
 
 
 def product_error(pairs: Sequence[Pair], value: Array) -> Error:
-    """What a product may be off by."""
+    """Bound the error of a product."""
     seen, off = [pair.value for pair in pairs], [pair.error for pair in pairs]
     return array_row_error(BY_NAME["mul"], value, seen, off)

@@ -1,8 +1,8 @@
 """A run over tensors written out number by number, so that whatever works on numbers works on tensors.
 
-An elementwise operation becomes a node for each number.  What moves numbers about leaves no nodes behind.
-Of the other structural rows the ``definition`` is taken, their ``formula``, or their ``value``, called
-with arrays whose numbers build nodes.  What passes no derivative, such as a choice of labels, stays as
+An elementwise operation becomes a node for each number.  Operations that move numbers leave no nodes.
+Other structural rows are expanded by their ``definition``, their ``fallback``, or their ``value``, called
+with arrays whose numbers build nodes.  Operations without a derivative, such as a choice of labels, stay as
 the run found it.
 """
 
@@ -39,9 +39,9 @@ __all__ = ["Elements", "Origin", "expand_elements", "refuse_many"]
 
 
 class Origin(NamedTuple):
-    """Where a number comes from: a node of the graph over tensors, and the number's place in it.
+    """The origin of a number: a node of the graph over tensors, and the number's place in it.
 
-    ``place`` is None for a number on the way to one of the node's, such as the sum of the first terms.
+    ``place`` is None for an intermediate number, such as the sum of the first terms.
     """
 
     node: int
@@ -49,9 +49,9 @@ class Origin(NamedTuple):
 
 
 class Elements(NamedTuple):
-    """A run over tensors as one over numbers.
+    """A run over tensors, written out over numbers.
 
-    ``run``      the run over numbers; its inputs and statements are called ``X[0, 1]``
+    ``run``      the run over numbers; its inputs and statements are named ``X[0, 1]``
     ``origins``  by node of that run: where it comes from
     ``nodes``    by node of the run over tensors: the nodes of its numbers, an array of its shape
     """
@@ -74,7 +74,7 @@ def refuse_many(graph: Graph) -> None:
 
 
 def expand_elements(run: SweptRun) -> Elements:
-    """A run over tensors, written out; with a reverse sweep if it has one.
+    """Write out a run over tensors, with its reverse sweep if it has one.
 
     Raises ``RequestError`` above ``MOST_ELEMENTS``.
     """
@@ -107,7 +107,7 @@ def expand_elements(run: SweptRun) -> Elements:
 
 
 class ArrayNumber:
-    """A number of an array: a node.  What an array library does to it appends nodes."""
+    """A number of an array: a node.  An array library's operations on it append nodes."""
 
     __slots__ = ("node", "writer")
 
@@ -117,7 +117,7 @@ class ArrayNumber:
 
 
 def python_operator(kind: str, *, turned: bool = False) -> Callable[[ArrayNumber, Any], Any]:
-    """An operator of Python's; ``turned``: its left operand comes second."""
+    """Make a Python operator; ``turned``: its left operand comes second."""
 
     def apply(self: ArrayNumber, other: Any) -> Any:
         return self.writer.operation(kind, (other, self) if turned else (self, other))
@@ -131,7 +131,7 @@ for name, kind in (("add", "add"), ("mul", "mul"), ("truediv", "div")):
 
 
 class ObjectArrays:
-    """NumPy, but that what it makes by itself can hold ``ArrayNumber`` objects too."""
+    """NumPy, except that its new arrays can hold ``ArrayNumber`` objects too."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(np, name)
@@ -144,12 +144,12 @@ class ObjectArrays:
 class ElementWriter:
     """A graph over numbers under construction.
 
-    To a row's ``definition`` it is what builds nodes (``Nodes``): there a handle stands for an array, whose
+    For a row's ``definition`` it is the builder of nodes: there a handle stands for an array, whose
     entries are ``ArrayNumber`` objects, or doubles where nothing was computed.
 
     ``nodes``   by node of the graph over tensors: the nodes of its numbers
     ``arrays``  by handle
-    ``data``    by handle: the numbers themselves, where they are known
+    ``data``    by handle, the numbers themselves, where they are known
     """
 
     def __init__(self, source: Graph, values: Sequence[Array]) -> None:
@@ -163,7 +163,7 @@ class ElementWriter:
         self.node = 0
 
     def write(self, node: int) -> None:
-        """Write out one node, its operands being written."""
+        """Write out one node, once its operands are written."""
         source, before = self.source, len(self.graph)
         self.node = node
         kind, payload = source.kinds[node], source.payloads[node]
@@ -185,7 +185,7 @@ class ElementWriter:
         self.nodes.append(nodes)
 
     def leaves(self, node: int) -> Array:
-        """The numbers of an input or a constant."""
+        """Return the numbers of an input or a constant."""
         source, found = self.source, np.empty(self.source.shape(node), dtype=object)
         for place, value in np.ndenumerate(array_of_doubles(self.values[node])):
             if source.kinds[node] == INPUT:
@@ -204,7 +204,7 @@ class ElementWriter:
     def elementwise(
         self, kind: str, arrays: Sequence[Array], spans: tuple[Span, ...] = ()
     ) -> Array:
-        """An elementwise row over arrays."""
+        """Apply an elementwise row to arrays."""
         stretched = np.broadcast_arrays(*arrays)
         found = np.empty(stretched[0].shape, dtype=object)
         for place in np.ndindex(*found.shape):
@@ -214,7 +214,7 @@ class ElementWriter:
     def structural(
         self, row: Structural, arrays: Sequence[Array], data: Sequence[Any], settings: Settings
     ) -> Array:
-        """A structural row over arrays; what passes nothing on is what the run found."""
+        """Apply a structural row to arrays; one that passes nothing on keeps the run's numbers."""
         if row.gate == "blocker":
             return np.asarray(structural_value(row, data, settings), dtype=object)
         if row.definition is None and row.value is not None:
@@ -228,14 +228,14 @@ class ElementWriter:
     # What a definition builds.
 
     def handle(self, array: Array, data: Array = None) -> int:
-        """The handle of an array."""
+        """Return the handle of an array."""
         if data is not None:
             self.data[len(self.arrays)] = data
         self.arrays.append(array)
         return len(self.arrays) - 1
 
     def apply(self, kind: str, *operands: int, settings: Settings | None = None) -> int:
-        """The handle of an operation; operands of different shapes are broadcast."""
+        """Return the handle of an operation; operands of different shapes are broadcast."""
         arrays = [self.arrays[operand] for operand in operands]
         if kind in BY_NAME:
             return self.handle(self.elementwise(kind, arrays))
@@ -243,19 +243,19 @@ class ElementWriter:
         return self.handle(self.structural(STRUCTURAL[kind], arrays, data, settings or ()))
 
     def constant(self, value: float) -> int:
-        """The handle of a number."""
+        """Return the handle of a number."""
         return self.handle(np.asarray(value, dtype=object))
 
     def literal(self, literal: Literal) -> int:
-        """The handle of a tensor that is written out."""
+        """Return the handle of a literal tensor."""
         return self.handle(np.array(literal.numbers, dtype=object).reshape(literal.shape))
 
     def shape(self, handle: int) -> Shape:
-        """The shape of a handle's array."""
+        """Return the shape of a handle's array."""
         return tuple(self.arrays[handle].shape)
 
     def fold(self, kind: str, x: int, settings: Settings) -> int:
-        """An elementwise row over the numbers along some axes: over two after two, or over all at once."""
+        """Fold an elementwise row over the numbers along some axes: two by two, or all at once."""
         array, (axes, keepdims) = self.arrays[x], settings
         gone = normalize_axes(axes, array.shape)
         rows = np.moveaxis(array, gone, range(len(gone)))
@@ -269,13 +269,13 @@ class ElementWriter:
         return self.handle(found.reshape(keepdims_shape(array.shape, axes)) if keepdims else found)
 
     def known(self, x: int) -> Array:
-        """The numbers of a handle's array, where a run found them; else None."""
+        """Return the numbers of a handle's array, where a run found them; else None."""
         return self.data.get(x)
 
     # Nodes.
 
     def operation(self, kind: str, operands: Sequence[Any], spans: tuple[Span, ...] = ()) -> Any:
-        """The number of an operation; a choice or a sum that a double decides is not written."""
+        """Return an operation's number; a choice or a sum that a double decides is not written."""
         if kind == "where" and not isinstance(operands[0], ArrayNumber):
             if operands[0] != operands[0]:  # what is no label has neither a value nor a derivative
                 return self.operation("mul", operands[:2])
@@ -293,18 +293,18 @@ class ElementWriter:
         payload: str | float | None,
         spans: tuple[Span, ...] = (),
     ) -> ArrayNumber:
-        """A new node, at the place of the node over tensors."""
+        """Append a node, at the place of the node over tensors."""
         span = self.source.span(self.node)
         self.origins.append(Origin(self.node, None))
         spans = spans or (span,) * len(operands)
         return ArrayNumber(self, self.graph.append(kind, operands, payload, span, spans))
 
     def node_of(self, number: Any) -> int:
-        """The node of a number of an array, which may be a double."""
+        """Return the node of an array's number, which may be a double."""
         return (
             number if isinstance(number, ArrayNumber) else self.append(CONST, (), float(number))
         ).node
 
     def numbers(self, nodes: Array) -> Array:
-        """Nodes as numbers of an array."""
+        """Return nodes as an array of numbers."""
         return np.vectorize(lambda node: ArrayNumber(self, node), otypes=[object])(nodes)

@@ -1,7 +1,7 @@
-"""The reverse sweep in ball arithmetic: the true gradient, by the rules that people read.
+"""The reverse sweep in ball arithmetic: the true gradient, by the rules shown.
 
-``display_partials`` is exact in real arithmetic; ``partials`` may hold what is as good only in doubles.
-So these are asked at two kinds of points alone: kinks and jumps, where they state the convention (and
+``display_partials`` is exact in real arithmetic; ``partials`` may be exact only in doubles.
+So these are used at two kinds of points alone: kinks and jumps, where they state the convention (and
 where balls do not decide whether there is one, it is either), and points where ``display_partials`` has
 no value, such as 0^0.
 """
@@ -38,12 +38,12 @@ __all__ = ["BallSweep", "locals_of", "sweep_balls"]
 
 
 class BallSweep(NamedTuple):
-    """What a reverse sweep in balls finds.
+    """The result of a reverse sweep in balls.
 
     ``grads``          by node; None where no gradient arrived
     ``locals``         by node: the local derivatives, None for an operand that is not active; None for a
                        node that passed nothing on
-    ``contributions``  the same for what was passed along each edge, None for an edge that passed nothing
+    ``contributions``  likewise each edge's contribution, None for an edge that passed nothing
     """
 
     grads: list[Ball | None]
@@ -52,7 +52,7 @@ class BallSweep(NamedTuple):
 
 
 def sweep_balls(graph: Graph, values: Sequence[Ball], wrt: Iterable[int], bits: int) -> BallSweep:
-    """Every node's true grad, given every node's true data: the walk of ``run/numbers/sweeps.py``."""
+    """Compute every node's true grad from the true data: the walk of ``run/numbers/sweeps.py``."""
     active = dependent_flags(graph, wrt)
     varying = dependent_flags(graph, graph.inputs.values())
     grads: list[Ball | None] = [None] * len(graph)
@@ -92,7 +92,7 @@ def locals_of(
     positions: Iterable[int],
     varying: Sequence[int],
 ) -> list[Ball]:
-    """A node's local derivatives at some positions, in the precision at hand.
+    """Return a node's local derivatives at some positions, in the current precision.
 
     ``varying`` flags the nodes that depend on an input.
     """
@@ -109,7 +109,7 @@ def locals_of(
 def local_derivative_ball(
     graph: Graph, values: Sequence[Ball], node: int, position: int, varying: Sequence[int]
 ) -> Ball:
-    """One local derivative of a node that has a value, if its rule sees that operand or few."""
+    """Return one local derivative of a node that has a value."""
     op = BY_NAME[graph.kinds[node]]
     operands = graph.operands[node]
     out = values[node]
@@ -143,7 +143,7 @@ def local_derivative_ball(
 
 @cache
 def constant_local_derivative(op: Op, position: int) -> float | None:
-    """The local derivative of an edge if it is the same everywhere, such as 1 for a sum."""
+    """Return an edge's local derivative if it is the same everywhere, such as 1 for a sum."""
     rule = template(op.display_partial(position))
     is_plain = set(rule.kinds) <= {CONST, "neg"} and not rule.symbols
     return compile_template(rule, ())(()) if is_plain else None
@@ -152,10 +152,10 @@ def constant_local_derivative(op: Op, position: int) -> float | None:
 def operand_shares(
     graph: Graph, values: Sequence[Ball], node: int, varying: Sequence[int]
 ) -> dict[int, Ball]:
-    """By operand, what a row that chooses among its operands passes it: all, a share in a tie, or nothing.
+    """Return, by operand, the share that a choosing row passes to it: all, a share in a tie, or nothing.
 
     An operand whose ball the result's does not meet is not chosen.  Those left tie if they are one node, or
-    the same exact number, which cannot be asked of the result's own ball; else that is not decided.  In a
+    the same exact number, which the result's own ball cannot tell; else that is undecided.  In a
     tie a constant takes everything, as the row's ``ties`` say.
     """
     operands, out = graph.operands[node], values[node]
