@@ -42,7 +42,7 @@ if TYPE_CHECKING:  # it takes long to load
 
 __all__ = [
     "BENT", "BEYOND", "BY_INFIX", "BY_NAME", "COMMON", "COMPARISONS", "EQUATIONS", "FAMILIES", "FUNCTIONS",
-    "IN_OTHER_WORDS", "LOGIC", "OPS", "PRODUCTS", "SUMS", "VARIADIC", "NonsmoothPoint", "Op",
+    "IN_MATH", "IN_OTHER_WORDS", "LOGIC", "OPS", "PRODUCTS", "SUMS", "VARIADIC", "NonsmoothPoint", "Op",
     "family_member", "is_function",
 ]  # fmt: skip
 
@@ -466,6 +466,8 @@ COMPARISONS = names_with(COMMON, "opposite")
 LOGIC = names_with(COMMON, "logic")
 SUMS = names_with(COMMON, "signs")
 PRODUCTS = names_with(COMMON, "powers")
+IN_MATH = frozenset(row.name for row in COMMON if not row.value and hasattr(math, row.name))
+"""The rows that are functions of Python's ``math``."""
 
 
 # The rows that are not always there.
