@@ -12,7 +12,7 @@ import pytest
 from exprgrad.cli import main as entry
 from exprgrad.cli.command import load_command, options_as_typed
 from exprgrad.cli.commands import COMMANDS
-from exprgrad.language.mistakes.hints import ELSEWHERE
+from exprgrad.language.mistakes.foreign import ELSEWHERE
 from shell import command
 
 

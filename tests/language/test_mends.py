@@ -13,7 +13,8 @@ from exprgrad import parse
 from exprgrad.errors import LanguageError
 from exprgrad.graph.ops import OPS
 from exprgrad.graph.tensors import STRUCTURAL
-from exprgrad.language.mistakes.hints import FUNCTION_WORDS, NAMES_HERE
+from exprgrad.language.mistakes.foreign import CALLS
+from exprgrad.language.mistakes.hints import FUNCTION_WORDS, NAMES_HERE, translate_call
 from together import together
 
 X = np.array([[3.0, -1.0, 2.5], [0.5, 4.0, -2.0], [1.0, 1.5, 7.0]])
@@ -239,3 +240,17 @@ def test_a_wrong_count_of_operands_is_no_unknown_function(
 )
 def test_a_call_without_operands_is_shown_with_some(text: str, help: str) -> None:
     assert help_for(text) == help
+
+
+@together([key for key in CALLS if key.partition("/")[0].isidentifier()])
+def test_every_call_of_the_table_becomes_one_that_is_read(key: str) -> None:
+    word, _, count = key.partition("/")
+    used = {*re.findall(r"\{(\w)", CALLS[key])} & {*"xyz"}
+    orders = re.search("bessel|polygamma|size", CALLS[key])  # which are whole numbers
+    operands = [*("1234" if orders else "xyzw")][: int(count or len(used) or 1)]
+    help = translate_call(word, operands, {})
+    assert help is not None
+    formulas = re.findall(r"write (.+?)(?=;|, for |$)|, for .*? ((?=\S*\()\S.*?)(?=;|$)", help)
+    assert formulas, help
+    for ours in filter(None, (text for found in formulas for text in found)):
+        parse(ours)

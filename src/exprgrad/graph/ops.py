@@ -41,8 +41,8 @@ if TYPE_CHECKING:  # it takes long to load
     from fractions import Fraction
 
 __all__ = [
-    "BENT", "BEYOND", "BY_INFIX", "BY_NAME", "COMMON", "COMPARISONS", "EQUATIONS", "FAMILIES", "FUNCTIONS",
-    "IN_OTHER_WORDS", "LOGIC", "OPS", "PRODUCTS", "SUMS", "VARIADIC", "NonsmoothPoint", "Op",
+    "ARITHMETIC_OPERATORS", "BENT", "BEYOND", "BY_INFIX", "BY_NAME", "COMMON", "COMPARISONS", "EQUATIONS", "FAMILIES", "FUNCTIONS",
+    "IN_MATH", "IN_OTHER_WORDS", "LOGIC", "OPS", "PRODUCTS", "SUMS", "VARIADIC", "NonsmoothPoint", "Op",
     "family_member", "is_function",
 ]  # fmt: skip
 
@@ -466,6 +466,12 @@ COMPARISONS = names_with(COMMON, "opposite")
 LOGIC = names_with(COMMON, "logic")
 SUMS = names_with(COMMON, "signs")
 PRODUCTS = names_with(COMMON, "powers")
+ARITHMETIC_OPERATORS = {
+    row.name: row.exact for row in COMMON if row.exact and (row.signs or row.powers)
+}
+"""The rows of the four operations and the sign → Python's operators for them."""
+IN_MATH = frozenset(row.name for row in COMMON if not row.value and hasattr(math, row.name))
+"""The rows that are functions of Python's ``math``."""
 
 
 # The rows that are not always there.

@@ -16,14 +16,17 @@ from typing import NamedTuple
 from exprgrad.errors import LanguageError
 from exprgrad.graph.ops import BY_NAME, OPS
 from exprgrad.graph.tensors import WORDS
-from exprgrad.language.mistakes.hints import (
+from exprgrad.language.mistakes.foreign import (
     ABSENT,
+    CALLS,
     DERIVATIVES,
-    FORMS,
-    FUNCTION_WORDS,
+    MODULE_CONSTANTS,
     MODULES,
-    NAMES_HERE,
     OVER_RANGES,
+)
+from exprgrad.language.mistakes.hints import (
+    FUNCTION_WORDS,
+    NAMES_HERE,
     arguments_at,
     attribute_hint,
     closing_bracket,
@@ -365,7 +368,7 @@ def unknown_function(text: str, name: str, span: Span, names: Iterable[str]) -> 
                 "syntax", message, span=mend[:2], help=f"write {mend[2]}"
             ).mended_by(mend)
     given = arguments_at(text, span[1])
-    words = [name, *({name.lower()} & FORMS.keys())]
+    words = [name, *({name.lower()} & CALLS.keys())]
     meanings = (
         (translate_call(word, *given) for word in words) if given and name not in names else ()
     )
@@ -964,13 +967,6 @@ def dot_hint(text: str, start: int) -> str:
 MODULE_BEFORE = re.compile(
     rf"(?<!\w)(?:(?:{'|'.join(sorted(MODULES))})\.)*(?:{'|'.join(sorted(MODULES))})$"
 )
-
-
-MODULE_CONSTANTS = {
-    "e": "exp(1)", "E": "exp(1)", "pi": "pi", "PI": "pi", "inf": "inf", "nan": "nan", "tau": "(2*pi)",
-    "Half": "(1/2)", "NegativeOne": "(-1)", "One": "1", "Zero": "0",
-}  # fmt: skip
-"""A constant after a module's dot → how it is written here."""
 
 
 def dot_edit(text: str, start: int) -> Edit | None:

@@ -16,15 +16,28 @@ from exprgrad.errors import command_or_python
 from exprgrad.graph.graph import INPUT, Graph
 from exprgrad.graph.ops import BY_INFIX, BY_NAME, COMMON, FAMILIES, FUNCTIONS, IN_OTHER_WORDS, OPS
 from exprgrad.graph.tensors import STRUCTURAL, WORDS
+from exprgrad.language.mistakes.foreign import (
+    ABSENT,
+    ATTRIBUTES,
+    CALLS,
+    DERIVATIVES,
+    ELSEWHERE,
+    EXAMPLES,
+    METHODS,
+    NOT_INPUTS,
+    OVER_RANGES,
+    SETTINGS,
+    TRANSPOSE,
+)
 from exprgrad.source import bracket_depths, comma_parts
 
 __all__ = [
-    "ABSENT", "BY_COUNT", "DERIVATIVES", "FORMS", "FUNCTION_WORDS", "MODULES", "NAMES_HERE", "OVER_RANGES",
-    "ROOTS", "SETTINGS", "arguments_at", "attribute_hint", "called_word", "closing_bracket",
-    "constant_hint", "did_you_mean", "factor_text", "find_synonym", "guess_word", "has_room", "is_enclosed",
-    "is_reserved", "known_word", "listing_command_hint", "nearest_word", "new_axis_hint", "norm_hint",
-    "operation_meant", "owner_before", "probable_call", "spreadsheet_call", "suggest_function_spelling",
-    "swap_hint", "translate_brackets", "translate_call", "value_hint", "without_parentheses",
+    "FUNCTION_WORDS", "NAMES_HERE", "arguments_at", "attribute_hint", "called_word", "closing_bracket",
+    "constant_hint", "did_you_mean", "factor_text", "find_synonym", "guess_word", "has_room",
+    "is_enclosed", "is_reserved", "known_word", "listing_command_hint", "nearest_word",
+    "new_axis_hint", "norm_hint", "operation_meant", "owner_before", "probable_call",
+    "spreadsheet_call", "suggest_function_spelling", "swap_hint", "translate_brackets",
+    "translate_call", "value_hint", "without_parentheses",
 ]  # fmt: skip
 
 FUNCTION_WORDS = frozenset(FUNCTIONS) | FAMILIES.keys() | IN_OTHER_WORDS.keys() | WORDS.keys()
@@ -38,358 +51,6 @@ NAMES_HERE = ELEMENTWISE | {
     word: row.word for row in STRUCTURAL.values() for word in row.foreign_names.split()
 }
 """A function elsewhere → the one that does the same here."""
-FORMS = {
-    **{BY_INFIX[sign].name: f"{{x_term}} {sign} {{y_term}}" for sign in "+-"},
-    **{BY_INFIX[sign].name: f"{{x_factor}}{sign}{{y_factor}}" for sign in "*/%^"},
-    "adjugate": "cofactors({x}).T",
-    **dict.fromkeys(("and", "logical_and"), "{both}"),
-    "array": "{x_list}",
-    **dict.fromkeys(
-        ("binom", "choose", "comb", "combin", "nCr", "nchoosek", "ncr"), "binomial({x}, {y})"
-    ),
-    "asarray": "{x_list}",
-    **{f"{word}d": f"{word}(rad({{x}}))" for word in ("cos", "cot", "csc", "sec", "sin", "tan")},
-    **{f"{word}d": f"deg({word}({{x}}))" for word in ("acos", "asin", "atan")},
-    "atan2d": "deg(atan2({x}, {y}))",
-    "cdf": "for the standard normal distribution write normcdf({x})",
-    "column_stack": "for vectors write stack({all}, axis=1)",
-    "cov": "mean(({x_term} - mean({x}))*({y_term} - mean({y}))); that is the population's covariance",
-    "cube": "{x_factor}^3",
-    BY_INFIX[
-        "/"
-    ].name: "for a quotient write {x_factor}/{y_factor}, for its whole part floor({x_factor}/{y_factor})",
-    "divide": "{x_factor}/{y_factor}",
-    "dot": "{x_factor} @ {y_factor}",
-    "erfcinv": "-norminv({x_factor}/2)/sqrt(2)",
-    "eye": "diag(broadcast(1, shape=[{size}]))",
-    "flatten": "reshape({x}, -1)",
-    "fmod": "{x_term} - {y_factor}*trunc({x_factor}/{y_factor})",  # the sign of x, where % has that of y
-    **{f"Bessel{kind}": f"bessel{kind.lower()}({{x}}, {{y_term}})" for kind in "IJKY"},
-    **{f"{kind}v": f"bessel{kind}({{x}}, {{y_term}})" for kind in "ijky"},
-    **{f"{kind}{n}": f"bessel{kind}({n}, {{x}})" for kind in "iky" for n in (0, 1)},
-    **{
-        f"{kind}{mark}{n}": f"bessel{kind.lower()}({n}, {{x}})"
-        for kind in "IJKY"
-        for mark in ("", "_")
-        for n in range(10)
-    },
-    "exp10": "10^{x_factor}",
-    **dict.fromkeys(("frac", "fract"), "{x_term} - floor({x})"),
-    "full": "broadcast({fill}, shape=[{x_sizes}])",
-    "ellipke": "elliptic_k({x})",
-    **{
-        letter: f"for the complete elliptic integral write {ours}({{x}}), for a product {letter}*({{x}})"
-        for letter, ours in (("E", "elliptic_e"), ("K", "elliptic_k"))
-    },
-    "Eq": "{x_term} == {y_term}",
-    "Ne": "{x_term} != {y_term}",
-    "hstack": "for vectors write concat({all}), for matrices concat({all}, axis=1)",
-    "identity": "diag(broadcast(1, shape=[{size}]))",
-    **dict.fromkeys(("Float", "Integer"), "{x}"),
-    **dict.fromkeys(("inversesqrt", "rsqrt"), "1/sqrt({x})"),
-    "lchoose": "log(binomial({x}, {y}))",
-    **dict.fromkeys(("lerp", "mix"), "{x_term} + ({y_term} - {x_factor})*{z_factor}"),
-    **{f"log_{base}": f"log({{x}}, {base})" for base in "abn"},
-    "log_softmax": "{x_term} - logsumexp({x}, axis={last}, keepdims=True)",
-    "Li": "li({x}) - li(2)",
-    "lstsq": "for full rank write solve({x_factor}.T @ {x_factor}, {x_factor}.T @ {y_factor})",
-    "mae": "mean(abs({x_term} - {y_term}))",
-    "matmul": "{x_factor} @ {y_factor}",
-    "minus": "{x_term} - {y_term}",
-    "bmm": "{x_factor} @ {y_factor}",
-    "mm": "{x_factor} @ {y_factor}",
-    "mse": "mean(({x_term} - {y_term})^2)",
-    "mse_loss": "mean(({x_term} - {y_term})^2)",
-    "multiply": "{x_factor}*{y_factor}",
-    "N": "for the normal distribution write normcdf({x}), for a product N*({x})",
-    "mv": "{x_factor} @ {y_factor}",
-    **dict.fromkeys(("nthroot", "surd"), "{x_factor}^(1/{y_factor})"),
-    **dict.fromkeys(("not", "logical_not"), "{x_term} == 0"),
-    **dict.fromkeys(("or", "logical_or"), "max({either})"),
-    "ones": "broadcast(1, shape=[{sizes}])",
-    "ones_like": "0*{x_factor} + 1",
-    "pinv": "for full rank write solve({x_factor}.T @ {x_factor}, {x_factor}.T)",
-    "pdf": "for the standard normal distribution write normpdf({x})",
-    **dict.fromkeys(
-        ("PERMUT", "nPr", "perm", "permutations"), "factorial({x})/factorial({x_term} - {y_factor})"
-    ),
-    **dict.fromkeys(("phi", "φ"), "for the standard normal density write normpdf({x})"),
-    **dict.fromkeys(("Phi", "Φ"), "for the standard normal distribution write normcdf({x})"),
-    "plus": "{x_term} + {y_term}",
-    "pow2": "2^{x_factor}",
-    "power": "{x_factor}^{y_factor}",
-    "Rational": "{x_factor}/{y_factor}",
-    "S": "for SymPy's number write {x}, for a product S*({x})",
-    "ravel": "reshape({x}, -1)",
-    "rdivide": "{x_factor}/{y_factor}",
-    **dict.fromkeys(("recip", "reciprocal"), "1/{x_factor}"),
-    "rem": "{x_term} - {y_factor}*trunc({x_factor}/{y_factor})",
-    **{f"reduce_{word}": f"{word}({{x}})" for word in ("max", "mean", "min", "prod", "sum")},
-    "row_stack": "for vectors write [{all}], for matrices concat({all})",
-    "sinc": "sinc(pi*{x_factor})",  # elsewhere the zeros are the whole numbers
-    **{f"{word}pi": f"{word}(pi*{{x_factor}})" for word in ("cos", "sin", "tan")},
-    **dict.fromkeys(
-        ("sd", "stdev"), "for n numbers write sqrt(sum(({x_term} - mean({x}))^2)/(n - 1))"
-    ),
-    **dict.fromkeys(("inv_logit", "invlogit", "plogis", "sigm"), "sigmoid({x})"),
-    "qlogis": "logit({x})",
-    "sqr": "{x_factor}^2",
-    "square": "{x_factor}^2",
-    "sqrtpi": "sqrt(pi*{x_factor})",
-    "std": "sqrt(mean(({x_term} - mean({x}{kept}))^2{axis})); that is the population's deviation, and "
-    "PyTorch's divides by n - 1",
-    "subtract": "{x_term} - {y_term}",
-    "sumproduct": "sum({x_factor}*{y_factor})",
-    "sumsq": "sum([{all}]^2)",
-    "tensor": "{x_list}",
-    "times": "{x_factor}*{y_factor}",
-    "trigamma": "polygamma(1, {x})",
-    "var": "mean(({x_term} - mean({x}{kept}))^2{axis}); that is the population's variance, and "
-    "PyTorch's divides by n - 1",
-    "vstack": "for vectors write [{all}], for matrices concat({all})",
-    "W": "for Lambert's function write lambertw({x}), for a product W*({x})",
-    "xlogx": "xlogy({x}, {x})",
-    **{
-        sign: f"for a {what} write {word}({{x}}), for a product {sign}*({{x}})"
-        for sign, what, word in (("Σ", "sum", "sum"), ("Π", "product of all", "prod"))
-    },
-    "zeros": "broadcast(0, shape=[{sizes}])",
-    "zeros_like": "0*{x_factor}",
-}
-"""A function elsewhere → what its call becomes that is no call of one here; ``form_slots`` fills it."""
-EXAMPLES = {
-    "arange": "[0, 1, 2]", "array": "[1, 2]", "asarray": "[1, 2]", "column_stack": "stack(x, y, axis=1)",
-    **{op.name: f"x {op.infix} y" for op in COMMON if op.opposite},
-    **{op.name: f"{op.prefix}x" for op in COMMON if op.prefix},
-    "expand_dims": "reshape(x, [-1, 1])", "full": "broadcast(2, shape=[3, 4])", "gather": "x[0]",
-    "hstack": "concat(x, y, axis=1), for vectors concat(x, y)", "index": "x[0]",
-    "piecewise": "where(condition, x, y)", "row_stack": "concat(x, y), for vectors [x, y]",
-    "slice": "x[1:3]", "squeeze": "x[0] or x[:, 0]", "take": "x[0]", "tensor": "[1, 2]",
-    "unsqueeze": "reshape(x, [-1, 1])", "vstack": "concat(x, y), for vectors [x, y]",
-}  # fmt: skip
-"""A function elsewhere → how what it does is written here, where its operands are not told."""
-DERIVATIVES = (
-    "inside a formula a derivative is d(x^3, x), the second one d(x^3, x, 2); "
-    "diff gives the formula's own"
-)
-ROOTS = "a root is root(x^2 - 2, x, 1), searched for from 1, or root(x^2 - 2, x, 0, 2), between two ends"
-ABSENT = {
-    "ATAN2": "a spreadsheet's ATAN2(x, y) is atan2(y, x) here",
-    **dict.fromkeys(("Im", "Re", "arg", "conj", "conjugate", "im", "re"), "numbers are real"),
-    **{
-        f"{kind}_{order}": "a Bessel function's order is a whole number, as in besselj(0, x)"
-        for kind in "IJKY"
-        for order in ("n", "m", "k", "l", "nu", "ν", "alpha", "α")
-    },
-    **dict.fromkeys(
-        ("hermite", "laguerre", "legendre"), "polynomials are written out, power by power"
-    ),
-    **dict.fromkeys(("jn", "yn"), "spherical Bessel functions are not here"),
-    **dict.fromkeys(
-        ("gammainc", "gammaincc", "igamma", "lowergamma", "uppergamma"),
-        "there is no incomplete gamma function",
-    ),
-    **dict.fromkeys(("betainc", "btdtr"), "there is no incomplete beta function"),
-    **dict.fromkeys(
-        ("ellipeinc", "ellipf", "ellipkinc", "elliptic_f", "elliptic_pi", "ellippi"),
-        "there are no incomplete elliptic integrals; the complete ones are elliptic_k and elliptic_e",
-    ),
-    **dict.fromkeys(
-        ("Li2", "Li_2", "Li_s", "dilog", "polylog", "spence", "zeta"),
-        "there are no zeta functions and polylogarithms",
-    ),
-    **dict.fromkeys(
-        ("voigt", "voigt_profile", "wofz"),
-        "there is no Voigt profile; near it is the pseudo-Voigt, "
-        "f/pi*g/(x^2 + g^2) + (1 - f)*sqrt(log(2)/pi)/g*exp(-log(2)*x^2/g^2)",
-    ),
-    **dict.fromkeys(("interp", "interp1", "spline"), "formulas have no tables of data"),
-    **dict.fromkeys(("expint", "expn"), "the exponential integrals here are E1(x) and Ei(x)"),
-    "CDF": "that of the standard normal distribution is normcdf(x)",
-    "PDF": "that of the standard normal distribution is normpdf(x)",
-    "DiracDelta": "it is no function; heaviside(x) is its integral",
-    "softmax_cross_entropy": "write cross_entropy of classes and logits; 'exprgrad ops' shows how",
-    "argmax": "the place of the greatest has no derivative; max(x) is the greatest itself",
-    "argmin": "the place of the least has no derivative; min(x) is the least itself",
-    **dict.fromkeys(
-        ("D", "Derivative", "Diff", "derivative", "diff", "grad", "gradient"), DERIVATIVES
-    ),
-    **dict.fromkeys(
-        (
-            "FindRoot",
-            "brentq",
-            "find_root",
-            "findroot",
-            "fsolve",
-            "fzero",
-            "newton",
-            "nsolve",
-            "uniroot",
-        ),
-        ROOTS,
-    ),
-    **dict.fromkeys(("double", "float"), "numbers are doubles: leave it out"),
-    **dict.fromkeys(
-        ("cholesky", "eig", "eigh", "eigvals", "eigvalsh", "lu", "qr", "svd"),
-        "matrices are not factorized here: solve, inv, det and logdet take them whole",
-    ),
-    **dict.fromkeys(
-        ("expm", "logm", "sqrtm"),
-        "functions go element by element, and matrices have none of their own",
-    ),
-    **dict.fromkeys(
-        ("Int", "Integral", "NIntegrate", "integral", "integrate", "quad"),
-        "there are no integrals",
-    ),
-    **dict.fromkeys(
-        ("Limit", "lim", "limit"), "there are no limits; beside a kink grad says both slopes"
-    ),
-    "einsum": "write it with @, sum, outer, trace and x.T",
-    "lg": "lg is log10(x) to some and log2(x) to others: write the one that is meant",
-    **dict.fromkeys(("rand", "randn", "random", "rnd"), "formulas have no random numbers"),
-    "len": "sizes are not part of a formula; mean(x) is the sum over the count",
-    "slogdet": "the second of what it gives is logdet(x), log|det(x)|",
-    "tensordot": "write it with @, sum, outer, trace and x.T",
-    "t": "the transpose is written x.T; for a product write t*(…)",
-}
-"""A function that is not here, and what to do."""
-SETTINGS = {
-    "axes": "axis", "depth": "classes", "dim": "axis", "dims": "axis", "keep_dims": "keepdims",
-    "keepdim": "keepdims", "newshape": "shape", "num": "n", "num_classes": "classes", "perm": "axes",
-    "size": "shape", "steps": "n",
-}  # fmt: skip
-"""A setting of another tool → ours."""
-MODULES = frozenset({
-    "F", "Math", "autograd", "cmath", "jax", "jnp", "linalg", "math", "nn", "norm", "np", "numpy",
-    "scipy", "sp", "special", "stats", "sympy", "tf", "torch",
-})  # fmt: skip
-"""Owners of a function that is not a method: the word before its dot."""
-TRANSPOSE = "the transpose is written {0}.T"
-OF_MANY = TRANSPOSE + ", of a stack of matrices transpose({0}, axes=[0, 2, 1])"
-SHAPES = "shapes are not part of a formula; {eval} shows every node's"
-GRADIENT = "{grad} gives the gradient; write the formula alone"
-DOUBLES = "write {0} alone: all is a tensor of doubles"
-ATTRIBUTES = {
-    "H": TRANSPOSE, "I": "the inverse is written inv({0})", "backward": GRADIENT, "dtype": SHAPES,
-    "grad": GRADIENT, "mH": OF_MANY, "mT": OF_MANY, "ndim": SHAPES, "numel": SHAPES, "shape": SHAPES,
-    "size": SHAPES,
-}  # fmt: skip
-"""Attribute elsewhere → how to write it here, given the text before the dot."""
-METHODS = {
-    "clone": DOUBLES, "contiguous": DOUBLES, "copy": DOUBLES, "cpu": DOUBLES, "detach": DOUBLES,
-    "double": DOUBLES, "float": DOUBLES, "item": DOUBLES, "numpy": DOUBLES, "t": TRANSPOSE,
-    "tolist": DOUBLES, "transpose": TRANSPOSE,
-}  # fmt: skip
-"""The same of methods that are called without operands."""
-
-
-BRACKETED = {
-    ("ArcTan", 2): "atan2({y}, {x})",
-    ("CatalanNumber", 1): "catalan({x})",
-    ("Clip", 1): "clamp({x}, -1, 1)",
-    ("Clip", 2): "clamp({x}, {y_inside})",
-    ("CubeRoot", 1): "cbrt({x})",
-    ("D", 2): "d({x}, {y_inside})",
-    ("Erf", 2): "erf2({x}, {y})",
-    ("ExpIntegralE", 2): "E{x}({y})",
-    ("HeavisideTheta", 1): "heaviside({x})",
-    ("InverseErf", 1): "erfinv({x})",
-    ("Log", 2): "log({y}, {x})",
-    ("LogisticSigmoid", 1): "sigmoid({x})",
-    ("PolyGamma", 1): "digamma({x})",
-    ("Ramp", 1): "relu({x})",
-    ("Sinc", 1): "sinc({x})",
-    ("Total", 1): "sum({x})",
-    ("Tr", 1): "trace({x})",
-    ("UnitStep", 1): "{x_term} >= 0",
-}
-"""A call of Mathematica by its word and the count of its operands, where another name is not all."""
-BY_COUNT = {
-    ("C", 2): "binomial({x}, {y})",
-    ("B", 2): "beta({x}, {y})",
-    ("Β", 2): "beta({x}, {y})",  # the Greek capital
-    ("LOG", 1): "log10({x})",
-    ("LOG", 2): "log({x}, {y})",
-    **dict.fromkeys(
-        [(word, 2) for word in ("atan", *BY_NAME["atan"].spellings.split())],
-        "the angle of the point (x, y) is atan2(y, x)",
-    ),
-    **dict.fromkeys([("expand", 1), ("factor", 1), ("simplify", 1)], "{x}"),
-    **dict.fromkeys([("Psi", 2), ("psi", 2), ("ψ", 2)], "polygamma({x}, {y})"),
-    **dict.fromkeys(
-        [("NORMDIST", 4), ("normdist", 4)],
-        "for TRUE write normcdf(({x_term} - {y_factor})/{z_factor}), "
-        "for FALSE normpdf(({x_term} - {y_factor})/{z_factor})/{z_factor}",
-    ),
-    ("elu", 2): "where({x_factor} > 0, {x_factor}, {y_factor}*expm1({x_factor}))",
-    **dict.fromkeys(
-        [("ellipe", 2), ("elliptic_e", 2), ("ellipk", 2), ("elliptic_k", 2), ("ellint_2", 2)],
-        ABSENT["elliptic_f"],
-    ),
-    ("gamma", 2): ABSENT["gammainc"],
-    ("expint", 1): "E1({x})",
-    ("heaviside", 2): "where({x_factor} == 0, {y_factor}, {x_factor} > 0)",
-    ("leaky_relu", 2): "where({x_factor} > 0, {x_factor}, {y_factor}*{x_factor})",
-    **dict.fromkeys(
-        [("cdf", 3), ("normcdf", 3), ("normalcdf", 3), ("pnorm", 3), ("NORM.DIST TRUE", 3)],
-        "normcdf(({x_term} - {y_factor})/{z_factor})",
-    ),
-    **dict.fromkeys(
-        [("pdf", 3), ("normpdf", 3), ("normalpdf", 3), ("dnorm", 3), ("NORM.DIST FALSE", 3)],
-        "normpdf(({x_term} - {y_factor})/{z_factor})/{z_factor}",
-    ),
-    **dict.fromkeys(
-        [("ppf", 3), ("qnorm", 3), ("NORM.INV", 3)], "{y_term} + {z_factor}*norminv({x})"
-    ),
-    **{
-        (f"{word}{kind}", 2): f"bessel{kind.lower()}({{y}}, {{x}})"
-        for kind in "JYIK"
-        for word in ("bessel", "BESSEL")
-    },
-    ("Rational", 1): "{x}",
-    ("dnorm", 1): "normpdf({x})",
-    ("NORM.S.DIST FALSE", 1): "normpdf({x})",
-    ("NORM.S.DIST TRUE", 1): "normcdf({x})",
-    ("NORM.S.INV", 1): "norminv({x})",
-    ("ERF.PRECISE", 1): "erf({x})",
-    ("ERFC.PRECISE", 1): "erfc({x})",
-    ("GAMMALN.PRECISE", 1): "lgamma({x})",
-    ("piecewise", 3): "where({all})",
-    **dict.fromkeys(
-        [("ROUND", 2), ("round", 2)], "round({x_factor}*10^{y_factor})/10^{y_factor}"
-    ),  # to digits
-    ("psigamma", 2): "polygamma({y}, {x})",
-    **dict.fromkeys([("Gamma", 2), ("Γ", 2)], "there is no incomplete gamma function"),
-    (
-        "dbinom",
-        3,
-    ): "binomial({y}, {x})*{z_factor}^{x_factor}*(1 - {z_factor})^({y_term} - {x_factor})",
-    ("dexp", 2): "{y_factor}*exp(-{y_factor}*{x_factor})",
-    ("dpois", 2): "exp(-{y_factor})*{y_factor}^{x_factor}/factorial({x})",
-    **dict.fromkeys(
-        [("gauss", 3), ("gaussian", 3)],
-        "for a density write normpdf(({x_term} - {y_factor})/{z_factor})/{z_factor}, "
-        "for the height 1 exp(-(({x_term} - {y_factor})/{z_factor})^2/2)",
-    ),
-    **dict.fromkeys(
-        [("lorentz", 3), ("lorentzian", 3)],
-        "for a density write {z_factor}/pi/(({x_term} - {y_factor})^2 + {z_factor}^2), "
-        "for the height 1 1/(1 + (({x_term} - {y_factor})/{z_factor})^2)",
-    ),
-    ("FV", 3): "-{z_factor}*((1 + {x_factor})^{y_factor} - 1)/{x_factor}",
-    ("PMT", 3): "-{z_factor}*{x_factor}/(1 - (1 + {x_factor})^(-{y_factor}))",
-    ("PV", 3): "-{z_factor}*(1 - (1 + {x_factor})^(-{y_factor}))/{x_factor}",
-}
-"""A call elsewhere by its word and how many operands and settings it has → how it is written here.
-
-A spreadsheet's word has the TRUE or FALSE that says whether it accumulates.
-"""
-OVER_RANGES = {
-    **dict.fromkeys(("Sum", "sum", "summation", "Σ", "∑", "add"), "sum({})"),
-    **dict.fromkeys(("Product", "product", "prod", "Π", "∏", "mul"), "prod({})"),
-    **dict.fromkeys(("Table", "seq"), "[{}]"),
-}
-"""What Mathematica, SymPy and Maple count with an index → how it is written here."""
 
 
 # The texts of a call.
@@ -509,16 +170,17 @@ def translate_call(word: str, operands: Sequence[str], settings: Mapping[str, st
     if ABSENT.get(word) == DERIVATIVES and (derivative := derivative_call(operands)):
         return f"write {derivative}"
     listed = [*operands, *settings.values()]
-    if (word, len(listed)) in BY_COUNT:
-        return fill_form(BY_COUNT[word, len(listed)], listed, {})
-    if word in ABSENT:
-        return ABSENT[word]
+    counted = f"{word}/{len(listed)}"
+    if counted in CALLS:
+        return fill_form(CALLS[counted], listed, {})
+    if remark := ABSENT.get(counted) or ABSENT.get(word):
+        return remark
     name = NAMES_HERE.get(word, word)
     filled = {
-        *re.findall(r"\{(\w)", FORMS.get(word, ""))
+        *re.findall(r"\{(\w)", CALLS.get(word, ""))
     }  # by operands x, y, z, or by all that there are
-    if word in FORMS and (filled - {*"xyz"} or len(operands) <= max(len(filled), 1)):
-        return fill_form(FORMS[word], operands, settings)
+    if word in CALLS and (filled - {*"xyz"} or len(operands) <= max(len(filled), 1)):
+        return fill_form(CALLS[word], operands, settings)
     if name in PECULIAR:
         return PECULIAR[name](operands, settings)
     if name not in FUNCTION_WORDS:
@@ -560,14 +222,14 @@ def translate_brackets(word: str, inside: str) -> str | None:
         return sum_over_ranges(word, operands)
     if word == "Piecewise":
         return translate_piecewise(operands)
-    form = BRACKETED.get((word, len(operands)))
+    form = CALLS.get(f"{word}[{len(operands)}]")
     if form is not None:
         return form.format_map(form_slots(operands, {}))
     name = known_word(word)
     if name in FUNCTION_WORDS:
         return f"{name}({', '.join(operands)})" if operands else None
     hint = translate_call(word.lower(), operands, {}) or ""
-    is_form = word.lower() in FORMS and hint.startswith("write ") and ";" not in hint
+    is_form = word.lower() in CALLS and hint.startswith("write ") and ";" not in hint
     return hint.removeprefix("write ") if is_form else None
 
 
@@ -582,8 +244,8 @@ def spreadsheet_call(text: str, dot: int) -> tuple[int, int, str] | None:
         return None
     operands, word = given[0], name[0]
     if operands[-1].upper() in ("TRUE", "FALSE"):
-        word += f" {operands.pop().upper()}"
-    form = BY_COUNT.get((word, len(operands)), "").format_map(form_slots(operands, {}))
+        word += f":{operands.pop().upper()}"
+    form = CALLS.get(f"{word}/{len(operands)}", "").format_map(form_slots(operands, {}))
     end = name.end() + (closing_bracket(text[name.end() :]) or 0) + 1
     return (name.start(), end, form) if form else None
 
@@ -679,7 +341,7 @@ def form_slots(operands: Sequence[str], settings: Mapping[str, str]) -> dict[str
 
 def suggest_function_spelling(word: str) -> str | None:
     """How a foreign function is written where its operands are not told; None where another name does."""
-    form = FORMS.get(word, "for ")
+    form = CALLS.get(word, "for ")
     if word in EXAMPLES or word in FUNCTION_WORDS or word in NAMES_HERE or form[:4] == "for ":
         return EXAMPLES.get(word)
     return form.format_map(form_slots(["x", "y"], {"axis": "None"})).partition(";")[0]
@@ -788,73 +450,6 @@ def attribute_hint(owner: str, word: str, *, called: bool, empty: bool) -> str |
 
 
 # Words that are nearly right, or that other tools have on their command lines.
-
-ELSEWHERE = {
-    # Commands.
-    "grad": "gradient backward backprop backpropagate backpropagation autograd autodiff ad nabla slope",
-    "grad --trace": "trace steps explain",
-    "grad --trust": "trust digits precision accuracy",
-    "eval": "table evaluate value val calc calculate calculator compute run forward print bc",
-    "diff": "derivative derivatives derive deriv differentiate symbolic formula d dx",
-    "diff --to latex": "latex tex",
-    "diff --steps": "worksheet byhand",
-    "dot": "draw graph graphviz picture image svg png pdf diagram tree show view render visualize",
-    "explore": "page html web browser interactive step debug learn teach tutorial demo gui",
-    "explore --lesson": "lesson lessons example examples course",
-    "descend": "train gd sgd descent gradient-descent",
-    "minimize": "optimize optimise minimise minimum min fmin argmin",
-    "solve": "root roots zero zeros fsolve",
-    "fit": "curve-fit curvefit regress regression",
-    "check": "verify test validate gradcheck numeric numerical finite-difference claim prove",
-    "jac": "jacobian jacobi",
-    "hess": "hessian",
-    "jvp": "pushforward tangent directional",
-    "vjp": "pullback cotangent",
-    "code": "compile export codegen generate translate convert transpile c cpp python numpy js javascript",
-    "ops": "list functions function funcs operations operators rules",
-    # Options.
-    "rate": "lr learning-rate step-size stepsize alpha eta gamma",
-    "version": "v ver",
-    "order": "n degree nth derivative",
-    "max-steps": "steps n iterations iters iter epochs max-iter maxiter num-steps count",
-    "wrt": "var vars variable variables by respect with-respect-to dx param params inputs",
-    "tangent": "direction vector v seed",
-    "tangent-at": "tangent",
-    "descend-from": "descend start from path",
-    "heatmap": "map heat",
-    "cotangent": "weights vector v seed grad-output",
-    "trace": "t v verbose visits",
-    "all": "v verbose full everything no-limit",
-    "to": "format lang language target type",
-    "digits": "d precision prec decimals places round",
-    "quiet": "silent short raw plain value",
-    "output": "out save save-as write to-file outfile file",
-    "h": "eps epsilon delta bump step",
-    "of": "outputs",
-    "by": "group groupby group-by",
-    "delimiter": "sep separator",
-    "value-only": "no-grad no-gradient forward",
-    "file": "formula expr expression e input",
-    "inputs": "data values params",
-    "color": "colour",
-    "open": "browser show view",
-    "most": "top max limit",
-    "shape": "shapes size sizes",
-    "strict": "werror fail",
-    # Values.
-    "javascript": "js node nodejs ecmascript typescript ts es6",
-    "python": "py python3",
-    "numpy": "np",
-    "c": "c99 cpp c++ clang gcc",
-    "torch": "pytorch",
-    "latex": "tex",
-    "infix": "text plain string exprgrad",
-    "never": "no none off false no-color no-colour",
-    "always": "yes on true force",
-    "set": "= assign overwrite replace",
-    "add": "+= sum plus accumulate",
-}  # fmt: skip
-"""A word of the command line → what else people call it, which several may share."""
 
 
 def nearest_word(word: str, candidates: Iterable[str], most: int = 40) -> str | None:
@@ -1024,13 +619,3 @@ def without_e(graph: Graph, text: str) -> str:
     for start, end, ours in sorted(edits, reverse=True):
         text = text[:start] + ours + text[end:]
     return text if edits and not graph.calls else ""
-
-
-NOT_INPUTS = {
-    **dict.fromkeys("eE", "there is no constant e: exp(1), or exp(x) for e^x"),
-    **dict.fromkeys("iI", "there is no imaginary unit: numbers are real"),
-    **dict.fromkeys(("Pi", "PI", "M_PI", "Π"), "the constant is written pi"),
-    **dict.fromkeys(("Inf", "infinity", "Infinity", "INF"), "infinity is written inf"),
-    **dict.fromkeys(("tau", "τ"), "if you mean 2*pi, write 2*pi"),
-}
-"""What names look like that cannot be inputs, and what to say of them."""

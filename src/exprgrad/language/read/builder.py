@@ -151,10 +151,12 @@ def wrong_count(
     text: str, word: str, takes: str, count: int, signature: str, span: Span
 ) -> LanguageError:
     """The error of a call with too few operands, or too many."""
-    from exprgrad.language.mistakes.hints import BY_COUNT, arguments_at, translate_call
+    from exprgrad.language.mistakes.foreign import ABSENT, CALLS
+    from exprgrad.language.mistakes.hints import arguments_at, translate_call
 
     message = f"{word} takes {takes}, but is given {count}"
-    given = arguments_at(text, span[0] + len(word)) if (word, count) in BY_COUNT else None
+    is_foreign = f"{word}/{count}" in CALLS.keys() | ABSENT.keys()
+    given = arguments_at(text, span[0] + len(word)) if is_foreign else None
     how = "write" if count <= signature.count(",") else "there is only"
     help = (translate_call(word, *given) if given else None) or f"{how} {word}({signature})"
     return LanguageError("arity", message, span=span, help=help)

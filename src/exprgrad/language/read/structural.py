@@ -379,7 +379,8 @@ def settings_of(
 
 def keyword_hint(row: Structural, key: str, setting: Setting) -> str:
     """Which setting was meant by one that a row does not have."""
-    from exprgrad.language.mistakes.hints import SETTINGS, nearest_word, norm_hint
+    from exprgrad.language.mistakes.foreign import SETTINGS
+    from exprgrad.language.mistakes.hints import nearest_word, norm_hint
 
     if row.name == "norm" and key in ("ord", "p"):
         return norm_hint(["x"], {key: str(setting.value)})

@@ -13,7 +13,6 @@ known; and the ball [0, 1] for a comparison that the balls do not decide.  A zer
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cache, lru_cache, partial, reduce
@@ -26,7 +25,14 @@ from exprgrad.derive.search import OUT
 from exprgrad.derive.switches import find_nonsmooth_nodes, movable_nodes
 from exprgrad.errors import MissingExtraError, install_command
 from exprgrad.graph.graph import Algebra, Graph, dependent_flags, interpret
-from exprgrad.graph.ops import BY_NAME, COMMON, COMPARISONS, NonsmoothPoint, Op
+from exprgrad.graph.ops import (
+    ARITHMETIC_OPERATORS,
+    BY_NAME,
+    COMMON,
+    COMPARISONS,
+    NonsmoothPoint,
+    Op,
+)
 from exprgrad.run.numbers.sweeps import functions
 
 if TYPE_CHECKING:
@@ -457,11 +463,9 @@ def ball_logsumexp(*operands: Ball) -> Ball:
 
 # What is one ball on both sides is one number, however little is known of it.
 ARB_OVERRIDES: dict[str, Callable[..., Ball]] = {
-    "add": operator.add,
+    **ARITHMETIC_OPERATORS,
     "sub": lambda x, y: exact_ball(0) if x is y and bool(x.is_finite()) else x - y,
-    "mul": operator.mul,
     "div": lambda x, y: exact_ball(1) if x is y and bool(x != 0) else x / y,
-    "neg": operator.neg,
     "pow": ball_power,
     **{kind: ball_comparison(BY_NAME[kind]) for kind in COMPARISONS},
     "where": ball_where,

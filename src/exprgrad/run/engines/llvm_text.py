@@ -17,7 +17,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from exprgrad.graph.graph import Program, collect_by_key
-from exprgrad.graph.ops import BY_NAME
+from exprgrad.graph.ops import BY_INFIX, BY_NAME, COMPARISONS, IN_MATH
 from exprgrad.run.engines.columns import PAGE
 from exprgrad.run.engines.programs import MASKS, with_truths
 
@@ -31,10 +31,10 @@ ENTRY = "kernel"
 FEW = 12
 """The most columns whose addresses stay in registers; others are fetched in each turn of the loop."""
 INSTRUCTIONS = {
-    **{name: f"f{name} $V {{0}}, {{1}}" for name in ("add", "sub", "mul", "div")},
+    **{BY_INFIX[sign].name: f"f{BY_INFIX[sign].name} $V {{0}}, {{1}}" for sign in "+-*/"},
     "fmod": "frem $V {0}, {1}",
     "neg": "fneg $V {0}",
-    **{name: f"fcmp o{name} $V {{0}}, {{1}}" for name in ("lt", "le", "gt", "ge", "eq")},
+    **{name: f"fcmp o{name} $V {{0}}, {{1}}" for name in COMPARISONS},
     "ne": "fcmp une $V {0}, {1}",
     "nan": "fcmp uno $V {0}, {1}",
     "abs": "call $V @llvm.fabs.$S($V {0})",
@@ -355,10 +355,7 @@ class LlvmWriter:
 
 # The op table's primitives for many rows at a time: a line of vector code each, or a few.
 
-LIBRARY = frozenset((
-    "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "cos", "cosh", "erf", "erfc", "exp",
-    "exp2", "expm1", "log", "log10", "log1p", "log2", "pow", "sin", "sinh", "tan", "tanh",
-))  # fmt: skip
+LIBRARY = (IN_MATH | {"erf", "erfc"}) - {"hypot", *INSTRUCTIONS}
 """Functions that Python's ``math`` takes from the C library as they are; its ``hypot`` is its own."""
 VECTOR_LIBRARY = frozenset((
     "acos", "acosh", "asin", "asinh", "atan", "atan2", "cbrt", "cos", "exp2", "hypot", "log10", "log2",

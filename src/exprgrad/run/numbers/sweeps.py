@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from exprgrad.derive.rules import join_balanced, rule_slots, template
 from exprgrad.graph.graph import CONST, INPUT, Algebra, Graph, Program, dependent_flags, interpret
 from exprgrad.graph.op import NonsmoothPoint
-from exprgrad.graph.ops import BY_NAME, Op
+from exprgrad.graph.ops import ARITHMETIC_OPERATORS, BY_NAME, Op
 
 if TYPE_CHECKING:
     from exprgrad.derive.switches import Suspects
@@ -114,13 +114,10 @@ def stable_logsumexp(*operands: float) -> float:
 
 
 NATIVE: dict[str, Function] = {
-    "add": operator.add,
-    "sub": operator.sub,
-    "mul": operator.mul,
+    **ARITHMETIC_OPERATORS,
     "div": ieee_divide,
     "mod": floor_modulus,
     "pow": real_power,
-    "neg": operator.neg,
     "lt": lambda x, y: 1.0 if x < y else 0.0,
     "le": lambda x, y: 1.0 if x <= y else 0.0,
     "gt": lambda x, y: 1.0 if x > y else 0.0,

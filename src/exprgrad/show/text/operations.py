@@ -144,10 +144,9 @@ def find_rows(name: str | None) -> Sequence[Row]:
     found: list[Row] = [op, *structural] if op else [*structural]
     if found:
         return found
+    from exprgrad.language.mistakes.foreign import DERIVATIVES, ROOTS
     from exprgrad.language.mistakes.hints import (
-        DERIVATIVES,
         NAMES_HERE,
-        ROOTS,
         operation_meant,
         suggest_function_spelling,
     )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import keyword
+import re
 
+from exprgrad.graph.ops import BY_NAME, IN_MATH
 from exprgrad.language.code.target import (
     AND,
     ARITHMETIC,
@@ -17,7 +19,6 @@ from exprgrad.language.code.target import (
     FunctionLayout,
     Repeat,
     Target,
-    functions_of_rows,
     operator_form,
 )  # fmt: skip
 
@@ -48,21 +49,22 @@ def python_layout(imports: str, decorator: str = "", repeat: Repeat = REPEAT) ->
     )
 
 
+def condition_text(rule: str) -> str:
+    """A short rule of the op table in Python."""
+    text = re.sub("[0-9]+", r"\g<0>.0", rule.replace("abs(x) < inf", "math.isfinite(x)"))
+    return re.sub(r"\binf\b", "math.inf", text)
+
+
 OUTSIDE = {
-    "sqrt": ("x >= 0.0", "math.nan"),
-    "log": ("x > 0.0", "-math.inf if x == 0.0 else math.nan"),
-    "log2": ("x > 0.0", "-math.inf if x == 0.0 else math.nan"),
-    "log10": ("x > 0.0", "-math.inf if x == 0.0 else math.nan"),
-    "log1p": ("x > -1.0", "-math.inf if x == -1.0 else math.nan"),
-    "sin": ("math.isfinite(x)", "math.nan"),
-    "cos": ("math.isfinite(x)", "math.nan"),
-    "tan": ("math.isfinite(x)", "math.nan"),
-    "asin": ("abs(x) <= 1.0", "math.nan"),
-    "acos": ("abs(x) <= 1.0", "math.nan"),
-    "acosh": ("x >= 1.0", "math.nan"),
-    "atanh": ("abs(x) < 1.0", "x*math.inf if abs(x) == 1.0 else math.nan"),
+    row: "".join(
+        f"{condition_text(pole)} if {condition_text(where)} else "
+        for where, pole in BY_NAME[row].poles
+    )
+    + "math.nan"
+    for row in sorted(IN_MATH)
+    if BY_NAME[row].domain and len(BY_NAME[row].names) == 1
 }
-"""Functions that raise outside their domain: the domain, and IEEE's answer elsewhere."""
+"""Functions that raise outside their domain, and IEEE's answer there."""
 OVERFLOWING = {
     "exp": "math.inf",
     "exp2": "math.inf",
@@ -81,9 +83,9 @@ HELPERS = {
     **{
         row: f'''def F_{row}(x):
     """math.{row}, with IEEE's answer outside its domain."""
-    return math.{row}(x) if {domain} else {other}
+    return math.{row}(x) if {condition_text(BY_NAME[row].domain)} else {other}
 '''
-        for row, (domain, other) in OUTSIDE.items()
+        for row, other in OUTSIDE.items()
     },
     **{
         row: f'''def F_{row}(x):
@@ -153,7 +155,10 @@ PYTHON = Target(
         "not": Form("not {0}", AND, (ATOM,)),
         "flag": Form("float({0})"),
     },
-    calls={"abs": "abs", **functions_of_rows("math.", "tanh atan asinh hypot atan2 cbrt erf erfc")},
+    calls={
+        "abs": "abs",
+        **{row: f"math.{row}" for row in (*(IN_MATH - HELPERS.keys()), "erf", "erfc")},
+    },
     constants={"pi": "math.pi", "inf": "math.inf", "nan": "math.nan"},
     reserved=RESERVED,
     library=LIBRARY,
