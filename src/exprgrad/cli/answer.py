@@ -62,7 +62,7 @@ class Answer(NamedTuple):
     ``command``      its name
     ``text``         the formula
     ``fields``       the names and values of the JSON object that follow the formula
-    ``rows``         the lines of CSV, headings first
+    ``rows``         the lines of CSV, headings first; None for those of a table that people read
     ``lines``        what ``-q`` prints: names and values
     ``shown``        what people read on a screen: texts and tables
     ``diagnostics``  what else is worth knowing, each with its place in the formula
@@ -77,7 +77,7 @@ class Answer(NamedTuple):
     command: str
     text: str
     fields: Iterable[tuple[str, Any]]
-    rows: Iterable[Iterable[Any]]
+    rows: Iterable[Iterable[Any]] | None
     lines: Iterable[tuple[str, Any]]
     shown: "Callable[[Screen], Iterable[str | Table]]"
     diagnostics: "Sequence[Diagnostic]" = ()
@@ -194,8 +194,13 @@ def render_answer(answer: Answer, options: Mapping[str, Any]) -> Iterator[str]:
         yield from json_document(*head, answer.fields, whole=whole, apart=answer.apart)
     elif options["as_csv"]:
         from exprgrad.show.documents.document import csv_line
+        from exprgrad.show.text.table import Screen
 
-        yield from (csv_line(cells, whole=whole) for cells in answer.rows)
+        rows = answer.rows
+        if rows is None:
+            parts = answer.shown(Screen())
+            rows = next(filter(None, (getattr(part, "csv", None) for part in parts)))
+        yield from (csv_line(cells, whole=whole) for cells in rows)
     elif options["quiet"]:
         yield from (piece for name, value in answer.lines for piece in bare_line(name, value))
     else:

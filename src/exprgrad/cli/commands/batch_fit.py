@@ -506,7 +506,7 @@ def fixed_values(argument: str | None) -> dict[str, str | None]:
 
 def fit_answer(found: Fit, options: dict[str, Any]) -> Answer:
     """The answer: estimates, and how the fit ended."""
-    from exprgrad.show.text.fits import fit_ending, fit_fields, fit_parts, fit_rows
+    from exprgrad.show.text.fits import fit_ending, fit_fields, fit_parts
 
     fields = {"data": list(options["data"]), **fit_fields(found)}
     digits, whole = options["digits"], options["show_all"]
@@ -514,7 +514,7 @@ def fit_answer(found: Fit, options: dict[str, Any]) -> Answer:
         "fit",
         found.text,
         fields.items(),
-        fit_rows(found),
+        None,
         [(name, one.value) for name, one in found.parameters.items()],
         lambda _: fit_parts(found, digits, whole=whole),
         aside="" if found.converged else fit_ending(found),

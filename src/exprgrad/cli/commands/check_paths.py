@@ -105,14 +105,13 @@ def check_answer(
     place = {"span": None} if run is None else {}
     fields["diagnostics"] = Lines(one._asdict() | place for one in told)
     digits, whole = options["digits"], options["show_all"]
-    foot = shown.check_foot(checks, run, digits)
     return Answer(
         "check",
         text,
         fields.items(),
-        shown.check_rows(checks),
+        None,
         [(check.input, check.verdict) for check in checks],
-        lambda _: [shown.check_table(checks, digits, foot, whole=whole)],
+        lambda _: [shown.check_table(checks, run, digits, whole=whole)],
         told,
         () if run else [check.claim or "" for check in shown.doubtful_checks(checks)],
         is_no=any(check.verdict == "disagrees" for check in checks),

@@ -256,7 +256,7 @@ def minimum_answer(
         "minimize",
         text,
         fields.items(),
-        searches.point_rows(found, inputs, run.gradient),
+        None,
         found.point.items(),
         shown,
         diagnostics,

@@ -259,9 +259,9 @@ def rows_beside(run: Run, asked: Beside, options: Mapping[str, Any]) -> Iterator
     from exprgrad.show.documents.runs import node_rows, trace_rows
 
     if asked.elasticity is not None:
-        from exprgrad.show.text.uncertainty import elasticity_rows
+        from exprgrad.show.text.uncertainty import elasticity_table
 
-        yield from elasticity_rows(run, asked.elasticity)
+        yield from elasticity_table(run, asked.elasticity, options["digits"], whole=False).csv or ()
     elif options.get("show_trace"):
         yield from trace_rows(run)
     elif asked.uncertainty is not None:
@@ -307,7 +307,6 @@ def trust_answer(run: Run, trust: Trust, options: Mapping[str, Any]) -> Answer:
     from exprgrad.show.text.uncertainty import (
         digit_count_or_verdict,
         trust_fields,
-        trust_rows,
         trust_sentences,
         trust_table,
     )
@@ -322,7 +321,7 @@ def trust_answer(run: Run, trust: Trust, options: Mapping[str, Any]) -> Answer:
         "grad",
         run.text,
         chain(run_fields(run, run.remarks), [("trust", trust_fields(trust))]),
-        trust_rows(run, trust),
+        None,
         [(name, digit_count_or_verdict(number)) for name, number in trust.numbers()],
         shown,
         run.remarks,
@@ -345,9 +344,10 @@ def order_answer(run: Run, options: Mapping[str, Any]) -> Answer:
     run = to_scalar_run(run).run
     found = run.visited(options["order"], options["accumulate"], most=most)
     told = merge_remarks(run.remarks, run.guarded(digits_needed(options)))
+    grads = walks.grads_table(found, digits, whole=whole)
 
     def shown(screen: Screen) -> Iterator[str | Table]:
-        first, *others = walks.visit_order_parts(run, found, digits, screen, whole=whole)
+        first, *others = walks.visit_order_parts(run, found, grads, digits, screen, whole=whole)
         trace = f"{walks.order_trace(run, found, digits, screen, whole=whole)}\n" if traced else ""
         yield trace or first
         yield from others
@@ -358,7 +358,7 @@ def order_answer(run: Run, options: Mapping[str, Any]) -> Answer:
         chain(
             run_fields(run, told, found.order), [("visit_order", walks.visit_order_field(found))]
         ),
-        walks.contribution_rows(run, found) if traced else walks.visit_order_rows(found),
+        walks.contribution_rows(run, found) if traced else grads.csv,
         found.got.items(),
         shown,
         told,

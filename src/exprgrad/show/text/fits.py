@@ -16,11 +16,11 @@ from exprgrad.show.picture.plots import (
     rule_layer,
 )
 from exprgrad.show.text.lines import decimal_text, true_minus
-from exprgrad.show.text.table import Column, Table, make_table
+from exprgrad.show.text.table import Column, Table, csv_column, make_table
 from exprgrad.solvers.fit.fit import Estimate, Fit, fit_curve
 from exprgrad.source import cut_text, printable_text
 
-__all__ = ["fit_ending", "fit_fields", "fit_parts", "fit_picture", "fit_rows"]
+__all__ = ["fit_ending", "fit_fields", "fit_parts", "fit_picture"]
 
 MOST_CORRELATED = 12
 """The most parameters whose correlations are shown as a table."""
@@ -48,34 +48,51 @@ def fit_parts(found: Fit, digits: int, *, whole: bool) -> Iterator[str | Table]:
 
 def estimates_table(found: Fit, digits: int, *, whole: bool) -> Table:
     """A line for each parameter."""
-    columns = [
-        Column("parameter", flexible=True),
-        Column("value", is_number=True, style="green"),
-        Column("std. error", is_number=True),
-        Column(f"{confidence_percent(found.level)} interval", is_number=True, expendable=1),
-        Column("by profile", is_number=True, expendable=2),
-    ]
-    if not found.profiled:
-        columns.pop()
-
     undetermined = {name for way in found.open for name, by in way.items() if by}
-    rows = []
-    for name, one in found.parameters.items():
-        is_open = name in undetermined
-        missing = "not determined" if is_open else "unknown"
-        error = HELD[one.held] if one.held else decimal_text(one.error, digits) or missing
-        value = None if is_open and not one.held else one.value
-        intervals = fit_interval_text(one.interval, digits), fit_interval_text(one.profile, digits)
-        rows.append([name, value, error, *intervals])
-    return make_table(columns, rows, digits, whole=whole, what="parameters")
 
+    def error_cell(name: str) -> str:
+        one, missing = estimates[name], "not determined" if name in undetermined else "unknown"
+        return HELD[one.held] if one.held else decimal_text(one.error, digits) or missing
 
-def fit_interval_text(interval: tuple[float, float] | None, digits: int) -> str:
-    """An interval."""
-    if interval is None:
-        return ""
-    low, high = interval
-    return f"{decimal_text(low, digits)} … {decimal_text(high, digits)}"
+    def interval_columns(heading: str, field: str, key: str, expendable: int) -> Iterator[Column]:
+        """A column for people, and for programs one for each end."""
+        ends = {name: getattr(one, field) or (None, None) for name, one in estimates.items()}
+        yield Column(
+            heading,
+            lambda name: " … ".join(filter(None, (decimal_text(x, digits) for x in ends[name]))),
+            is_number=True,
+            expendable=expendable,
+        )
+        yield csv_column(key=f"{key}low", value=lambda name: ends[name][0])
+        yield csv_column(key=f"{key}high", value=lambda name: ends[name][1])
+
+    estimates = found.parameters
+    level = f"{confidence_percent(found.level)} interval"
+    columns = [
+        Column("parameter", key="parameter", value=str, flexible=True),
+        Column(
+            "value",
+            lambda name: (
+                None if name in undetermined and not estimates[name].held else estimates[name].value
+            ),
+            is_number=True,
+            style="green",
+            key="value",
+            value=lambda name: estimates[name].value,
+        ),
+        Column(
+            "std. error",
+            error_cell,
+            is_number=True,
+            key="error",
+            value=lambda name: estimates[name].error,
+        ),
+        *interval_columns(level, "interval", "", 1),
+        *(interval_columns("by profile", "profile", "profile_", 2) if found.profiled else ()),
+        csv_column(key="digits", value=lambda name: estimates[name].digits),
+        csv_column(key="held", value=lambda name: estimates[name].held),
+    ]
+    return make_table(columns, [*estimates], digits, whole=whole, what="parameters")
 
 
 def uncertain_estimates(found: Fit) -> list[int]:
@@ -201,17 +218,6 @@ def estimate_fields(one: Estimate, found: Fit) -> dict[str, Any]:
     if found.profiled:
         fields["profile"] = None if one.profile is None else [*one.profile]
     return {**fields, "digits": one.digits, "held": one.held or None}
-
-
-def fit_rows(found: Fit) -> Iterator[list[Any]]:
-    """The estimates as CSV."""
-    ends = ["low", "high", *(["profile_low", "profile_high"] if found.profiled else [])]
-    yield ["parameter", "value", "error", *ends, "digits", "held"]
-    for name, one in found.parameters.items():
-        cells = [*(one.interval or (None, None))]
-        if found.profiled:
-            cells += one.profile or (None, None)
-        yield [name, one.value, one.error, *cells, one.digits, one.held]
 
 
 # The rows, the model and what it leaves, as a picture.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from functools import partial
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from exprgrad.explain.diagnostics import doubtful_nodes
 from exprgrad.language.write.infix import number_text
-from exprgrad.show.documents.document import Lines, csv_rows, shorten_tensor, shorten_tensors
+from exprgrad.show.documents.document import Lines, shorten_tensor, shorten_tensors
 from exprgrad.show.text.lines import (
     View,
     decimal_text,
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ALL_DIGITS", "descent_rows", "descent_table", "ending_text", "every_nth_step", "loss_picture",
-    "minima_table", "minimum_fields", "point_rows", "point_table", "root_fields", "root_line", "root_parts",
-    "root_rows", "root_verdict", "sparkline_text", "stage_table", "step_record",
+    "minima_table", "minimum_fields", "point_table", "root_fields", "root_line", "root_parts", "root_rows",
+    "root_verdict", "sparkline_text", "stage_table", "step_record",
 ]  # fmt: skip
 
 
@@ -304,10 +304,32 @@ def point_table(
         )
 
     columns = [
-        Column("input", str),
-        Column("start", start.__getitem__, is_number=True, style="dim", expendable=1),
-        Column("value", found.point.__getitem__, is_number=True, style="green"),
-        Column("grad", grad, is_number=True, style="yellow"),
+        Column("input", key="input", value=str),
+        Column(
+            "start",
+            start.__getitem__,
+            is_number=True,
+            style="dim",
+            expendable=1,
+            key="start",
+            value=lambda name: shorten_tensor(start[name]),
+        ),
+        Column(
+            "value",
+            found.point.__getitem__,
+            is_number=True,
+            style="green",
+            key="value",
+            value=lambda name: shorten_tensor(found.point[name]),
+        ),
+        Column(
+            "grad",
+            grad,
+            is_number=True,
+            style="yellow",
+            key="grad",
+            value=lambda name: shorten_tensor(gradient[name]),
+        ),
     ]
     called = found.run.output_label
     foot = f"{printable_text(called)} = {value:.{digits}g}\n{outcome_lines(found)}"
@@ -392,19 +414,6 @@ def minima_table(found: Minimum[Any], digits: int, *, whole: bool = False) -> Ta
     ]
     rows = [[one.value, *one.point.values(), one.starts] for one in found.places]
     return make_table(columns, rows, digits, whole=whole, what="minima")
-
-
-def point_rows(
-    found: Minimum[Any], start: Mapping[str, Any], gradient: Mapping[str, Any]
-) -> Iterator[list[Any]]:
-    """The point as CSV: an input a line, with its start and its grad; tensors are JSON."""
-    columns: dict[str, Callable[[Any], Any]] = {
-        "input": str,
-        "start": lambda name: shorten_tensor(start[name]),
-        "value": lambda name: shorten_tensor(found.point[name]),
-        "grad": lambda name: shorten_tensor(gradient[name]),
-    }
-    return csv_rows(columns, found.point)
 
 
 # Roots.

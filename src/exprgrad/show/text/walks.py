@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from exprgrad.explain.diagnostics import DiagnosedRun
@@ -27,7 +28,7 @@ from exprgrad.show.text.lines import (
     signed_number,
 )
 from exprgrad.show.text.nodes import correction_line, correction_notes
-from exprgrad.show.text.table import Column, Screen, Table, make_table
+from exprgrad.show.text.table import Column, Screen, Table, csv_column, make_table
 from exprgrad.show.text.trace import (
     Names,
     Passed,
@@ -42,8 +43,8 @@ from exprgrad.show.text.trace import (
 from exprgrad.source import printable_text
 
 __all__ = [
-    "contribution_rows", "count_words", "order_trace", "order_verdict", "path_csv_rows", "paths_fields",
-    "paths_table", "paths_text", "visit_order_field", "visit_order_parts", "visit_order_rows",
+    "contribution_rows", "count_words", "grads_table", "order_trace", "order_verdict", "path_csv_rows",
+    "paths_fields", "paths_table", "paths_text", "visit_order_field", "visit_order_parts",
 ]  # fmt: skip
 
 ARROW = " → "
@@ -269,6 +270,7 @@ def path_csv_rows(run: DiagnosedRun, ask: PathFinder) -> Iterator[list[Any]]:
 def visit_order_parts(
     run: DiagnosedRun,
     found: VisitResult,
+    grads: Table,
     digits: int,
     screen: Screen,
     *,
@@ -280,7 +282,7 @@ def visit_order_parts(
     parts: list[str | Table] = ["\n".join([*fit_line(visits, width), ""])]
     if not found.inputs:
         return [*parts, "no input is differentiated"]
-    parts.append(grads_table(found, digits, whole=whole))
+    parts.append(grads)
     lines: list[str] = []
     for one in elide_items(found.inputs.items(), len(found.inputs), "inputs", whole=whole):
         if isinstance(one, str):
@@ -394,14 +396,21 @@ def visit_order_text(
 
 
 def grads_table(found: VisitResult, digits: int, *, whole: bool) -> Table:
-    """What every input got, and its true grad."""
+    """What every input got, its true grad, and how many paths counted, were lost, and again."""
+    parts = found.inputs
+    number = partial(Column, is_number=True)
     columns = [
-        Column("input", str, flexible=True),
-        Column("got", lambda name: found.inputs[name].got, is_number=True, style="yellow"),
-        Column("true", lambda name: found.inputs[name].true, is_number=True, style="green"),
-        Column("paths", lambda name: paths_verdict(found.inputs[name], exact=False), expendable=1),
+        Column("input", key="input", value=str, flexible=True),
+        number("got", key="got", value=lambda name: parts[name].got, style="yellow"),
+        number("true", key="true", value=lambda name: parts[name].true, style="green"),
+        Column("paths", lambda name: paths_verdict(parts[name], exact=False), expendable=1),
+        csv_column(key="counted", value=lambda name: parts[name].counted.count),
+        csv_column(key="lost", value=lambda name: parts[name].lost.count),
+        csv_column(key="lost_sum", value=lambda name: parts[name].lost.sum),
+        csv_column(key="again", value=lambda name: parts[name].again.count),
+        csv_column(key="again_sum", value=lambda name: parts[name].again.sum),
     ]
-    return make_table(columns, list(found.inputs), digits, whole=whole, what="inputs")
+    return make_table(columns, [*parts], digits, whole=whole, what="inputs")
 
 
 def paths_verdict(part: Outcome, *, exact: bool = True) -> str:
@@ -509,21 +518,6 @@ def outcome_fields(part: Outcome) -> dict[str, Any]:
         "lost": {"paths": part.lost.count, "sum": part.lost.sum, "listed": lost, "rest": part.rest},
         "again": {"times": part.again.count, "sum": part.again.sum, "listed": again},
     }
-
-
-def visit_order_rows(found: VisitResult) -> Iterator[list[Any]]:
-    """An input a line: what it got, the true grad, and how many paths counted, were lost, and again."""
-    columns: dict[str, Callable[[Any], Any]] = {
-        "input": str,
-        "got": lambda name: found.inputs[name].got,
-        "true": lambda name: found.inputs[name].true,
-        "counted": lambda name: found.inputs[name].counted.count,
-        "lost": lambda name: found.inputs[name].lost.count,
-        "lost_sum": lambda name: found.inputs[name].lost.sum,
-        "again": lambda name: found.inputs[name].again.count,
-        "again_sum": lambda name: found.inputs[name].again.sum,
-    }
-    return csv_rows(columns, found.inputs)
 
 
 def contribution_rows(run: DiagnosedRun, found: VisitResult) -> Iterator[list[Any]]:
