@@ -17,7 +17,7 @@ from exprgrad.show.picture.plots import (
 )
 from exprgrad.show.text.lines import decimal_text, true_minus
 from exprgrad.show.text.table import Column, Table, csv_column, make_table
-from exprgrad.solvers.fit.fit import Estimate, Fit, fit_curve
+from exprgrad.solvers.fit.fit import Fit, fit_curve
 from exprgrad.source import cut_text, printable_text
 
 __all__ = ["fit_ending", "fit_fields", "fit_parts", "fit_picture"]
@@ -26,11 +26,6 @@ MOST_CORRELATED = 12
 """The most parameters whose correlations are shown as a table."""
 HELD = {"fixed": "held", "bound": "at its bound"}
 """The words for a parameter that was not estimated."""
-
-
-def confidence_percent(level: float) -> str:
-    """A level of confidence as people write it."""
-    return f"{level * 100:.10g} %"
 
 
 def fit_parts(found: Fit, digits: int, *, whole: bool) -> Iterator[str | Table]:
@@ -67,7 +62,7 @@ def estimates_table(found: Fit, digits: int, *, whole: bool) -> Table:
         yield csv_column(key=f"{key}high", value=lambda name: ends[name][1])
 
     estimates = found.parameters
-    level = f"{confidence_percent(found.level)} interval"
+    level = f"{found.level * 100:.10g} % interval"
     columns = [
         Column("parameter", key="parameter", value=str, flexible=True),
         Column(
@@ -111,12 +106,6 @@ def correlation_table(found: Fit, known: Sequence[int]) -> Table:
     return Table(columns, rows[1:])
 
 
-def r_squared_text(value: float, digits: int) -> str:
-    """R²: 1 is only what is 1."""
-    shown = decimal_text(value, digits)
-    return f"1 - {decimal_text(1 - value, 2)}" if shown == "1" and value < 1 else shown
-
-
 def correlation_text(value: float) -> str:
     """A correlation: one that is 0 in all digits shown has no sign."""
     return f"{round(float(value), 4) + 0.0:.4f}"
@@ -136,7 +125,10 @@ def quality_lines(found: Fit, digits: int) -> Iterator[str]:
         yield f"{what} {decimal_text(value, digits)}"
     if found.r_squared is not None:
         caveat = "" if found.linear else ", which says little about a nonlinear model"
-        yield f"R² {r_squared_text(found.r_squared, digits)}{caveat}"
+        shown = decimal_text(found.r_squared, digits)
+        if shown == "1" and found.r_squared < 1:
+            shown = f"1 - {decimal_text(1 - found.r_squared, 2)}"
+        yield f"R² {shown}{caveat}"
     if found.aic is not None:
         yield f"AIC {decimal_text(found.aic, digits)}"
     known = uncertain_estimates(found)
@@ -147,7 +139,10 @@ def quality_lines(found: Fit, digits: int) -> Iterator[str]:
         tried, led, failed = found.starts
         yield f"{tried} starts: {led} led here" + (f", {failed} had no value" if failed else "")
     for way in found.open:
-        yield f"not determined: {null_direction_text(way)}"
+        moved = [
+            f"{printable_text(name)} by {decimal_text(by, 3)}" for name, by in way.items() if by
+        ]
+        yield f"not determined: moving {', '.join(moved)} changes nothing"
     few = [
         f"{printable_text(name)} {one.digits}"
         for name, one in found.parameters.items()
@@ -159,12 +154,6 @@ def quality_lines(found: Fit, digits: int) -> Iterator[str]:
         yield f"digits that rounding leaves: {', '.join(few)}"
 
 
-def null_direction_text(way: dict[str, float]) -> str:
-    """Describe a change of parameters that leaves the fit unchanged."""
-    moved = [f"{printable_text(name)} by {decimal_text(by, 3)}" for name, by in way.items() if by]
-    return f"moving {', '.join(moved)} changes nothing"
-
-
 def fit_ending(found: Fit) -> str:
     """Whether a fit converged, and why, or why not."""
     return f"{'converged' if found.converged else 'not converged'}: {printable_text(found.reason)}"
@@ -172,7 +161,17 @@ def fit_ending(found: Fit) -> str:
 
 def fit_fields(found: Fit) -> dict[str, Any]:
     """A fit as JSON has it."""
-    parameters = {name: estimate_fields(one, found) for name, one in found.parameters.items()}
+    parameters = {
+        name: {
+            "value": one.value,
+            "error": one.error,
+            "interval": one.interval and [*one.interval],
+            **({"profile": one.profile and [*one.profile]} if found.profiled else {}),
+            "digits": one.digits,
+            "held": one.held or None,
+        }
+        for name, one in found.parameters.items()
+    }
     return {
         "parameters": Lines(parameters.items(), "{}"),
         "residual_sd": found.residual_sd,
@@ -208,18 +207,6 @@ def named_matrix_lines(found: Fit, matrix: Any) -> Lines:
     return Lines(zip(names, rows, strict=True), "{}")
 
 
-def estimate_fields(one: Estimate, found: Fit) -> dict[str, Any]:
-    """A parameter as JSON has it."""
-    fields: dict[str, Any] = {
-        "value": one.value,
-        "error": one.error,
-        "interval": None if one.interval is None else [*one.interval],
-    }
-    if found.profiled:
-        fields["profile"] = None if one.profile is None else [*one.profile]
-    return {**fields, "digits": one.digits, "held": one.held or None}
-
-
 # The rows, the model and what it leaves, as a picture.
 
 
@@ -240,7 +227,7 @@ def fit_picture(found: Fit, format: str, look: str | None = None) -> bytes:
     response = true_minus(cut_text(found.text.partition("~")[0].rpartition(";")[2].strip(), 30))
     rows: list[Layer] = []
     if drawn.low is not None and drawn.high is not None:
-        label = f"{confidence_percent(found.level)} band of the model"
+        label = f"{found.level * 100:.10g} % band of the model"
         rows.append(band_layer(drawn.places, drawn.low, drawn.high, label=label))
     rows.append(
         dot_layer(drawn.x, drawn.y, "grad", size=size, errors=drawn.deviations, label="data")

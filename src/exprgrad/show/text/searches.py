@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -28,13 +28,12 @@ if TYPE_CHECKING:
     from exprgrad.run.values.ranges import Interval
     from exprgrad.show.picture.plots import Frame
     from exprgrad.solvers.minima.minimize import Minimum, Resting, Stage
-    from exprgrad.solvers.minima.search import Counts
     from exprgrad.solvers.roots.solve import Problem, Root, Solution
 
 __all__ = [
     "ALL_DIGITS", "descent_rows", "descent_table", "ending_text", "every_nth_step", "loss_picture",
     "minima_table", "minimum_fields", "point_table", "root_fields", "root_line", "root_parts", "root_rows",
-    "root_verdict", "sparkline_text", "stage_table", "step_record",
+    "root_verdict", "sparkline_text", "stage_table",
 ]  # fmt: skip
 
 
@@ -208,13 +207,6 @@ def sparkline_text(values: Sequence[float]) -> str:
     )
 
 
-def step_record(step: Step) -> dict[str, Any]:
-    """A step as JSON has it."""
-    fields = {"inputs": step.inputs, "gradient": step.gradient, "update": step.update}
-    shown = {name: values and shorten_tensors(values) for name, values in fields.items()}
-    return {"step": step.step, "value": step.value, **shown}
-
-
 def every_nth_step(found: Descent[Any], every: int) -> list[Step]:
     """Every ``every``-th step, and the last."""
     *before, last = found.steps
@@ -345,20 +337,9 @@ def outcome_lines(found: Minimum[Any]) -> str:
     more = len(found.active) - MOST_ACTIVE
     if more > 0:
         lines.append(f"… {more:,} more are active")
-    return "\n".join([*lines, evaluations_text(found.counts)])
-
-
-def evaluations_text(counts: Counts) -> str:
-    """How often what was worked out: ``12 values, 9 gradients, 8 Hessians``."""
-    words = {
-        "value": counts.value,
-        "gradient": counts.gradient,
-        "Hessian": counts.hessian,
-        "product": counts.product,
-    }
-    return ", ".join(
-        f"{count:,} {word}{'s' * (count != 1)}" for word, count in words.items() if count
-    )
+    counts = zip(("value", "gradient", "Hessian", "product"), astuple(found.counts), strict=True)
+    worked_out = [f"{count:,} {word}{'s' * (count != 1)}" for word, count in counts if count]
+    return "\n".join([*lines, ", ".join(worked_out)])
 
 
 def stage_table(found: Minimum[Any], digits: int, *, whole: bool = False) -> Table:

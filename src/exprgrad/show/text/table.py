@@ -56,10 +56,15 @@ FOLDED = (160, 120, 80, 60, 40, 30, 20, 12)
 
 
 class Screen(NamedTuple):
-    """Where people read: so many cells wide, or without a width in a pipe; in colour or not."""
+    """Where people read: so many cells wide, or without a width in a pipe; in colour or not.
+
+    Numbers have so many ``digits``; ``whole`` leaves nothing out.
+    """
 
     width: int | None = None
     color: bool = False
+    digits: int = 6
+    whole: bool = False
 
 
 class Column(NamedTuple):

@@ -20,12 +20,11 @@ from exprgrad.show.text.table import Column, Table, csv_column, make_table
 from exprgrad.source import WIDTH, Source, cut_text, excerpt_lines, printable_text
 
 if TYPE_CHECKING:
-    from exprgrad.explain.digits.losses import LostDigits
     from exprgrad.explain.digits.trust import Trust, TrustedNumber
     from exprgrad.solvers.uncertainty.propagation import Uncertainty
 
 __all__ = [
-    "digit_count_or_verdict", "elasticity_table", "trust_fields", "trust_sentences", "trust_table",
+    "UNCOUNTED", "elasticity_table", "number_fields", "trust_sentences", "trust_table",
     "uncertainty_budget", "uncertainty_field", "uncertainty_rows",
 ]  # fmt: skip
 
@@ -167,7 +166,9 @@ def loss_paragraph(
     """Where some numbers lose digits, told of the first of them, and the mend that was tried."""
     lost, better = number.lost, number.rewrite
     assert lost is not None
-    label = label_of_loss(run, lost)
+    label = run.label(lost.node)
+    is_atom = not lost.place or operand_level(run.graph, lost.node, run.names) == ATOM
+    label = element_name(label if is_atom else f"({label})", lost.place)
     who = ", ".join(trusted_number_label(run, name) for name in names[:4]) + ", …" * (
         len(names) > 4
     )
@@ -186,19 +187,6 @@ def loss_paragraph(
         yield printable_text(f"  help: {better.advice}; here it gives {better.value!r}{digits}")
 
 
-def label_of_loss(run: DiagnosedRun, lost: LostDigits) -> str:
-    """What the number is called that loses digits: ``log(X)[0, 1]`` is one of a tensor's."""
-    label = run.label(lost.node)
-    is_atom = not lost.place or operand_level(run.graph, lost.node, run.names) == ATOM
-    return element_name(label if is_atom else f"({label})", lost.place)
-
-
-def trust_fields(trust: Trust) -> Apart:
-    """The ``trust`` object of the JSON document."""
-    gradient = {name: number_fields(number) for name, number in trust.gradient.items()}
-    return Apart({"value": number_fields(trust.value), "gradient": gradient})
-
-
 def number_fields(number: TrustedNumber | list[Any]) -> Any:
     """One number as JSON has it, or a tensor in nested lists."""
     if isinstance(number, list):
@@ -210,11 +198,6 @@ def number_fields(number: TrustedNumber | list[Any]) -> Any:
     if number.lost is not None and not number.lost.place:
         del fields["lost"]["place"]
     return fields
-
-
-def digit_count_or_verdict(number: TrustedNumber) -> str:
-    """How many digits are right, for scripts: a word where a count would say nothing."""
-    return number.verdict if number.verdict in UNCOUNTED else str(number.digits)
 
 
 # Uncertainties.
@@ -315,7 +298,12 @@ def tensor_budget(run: DiagnosedRun, found: Uncertainty, *, whole: bool) -> Tabl
             if len(places) <= MOST_COLUMNS
         ),
         *(
-            Column(f"share of {name}", partial(share_text, shares), is_number=True, expendable=1)
+            Column(
+                f"share of {name}",
+                partial(share_text, shares),
+                is_number=True,
+                expendable=1,
+            )
             for name, shares in found.shares.items()
         ),
     ]

@@ -35,7 +35,6 @@ from exprgrad.show.text.trace import (
     Visit,
     define_node,
     definition_lines,
-    elided_contributions,
     lay_out_in_columns,
     name_in_trace,
     trace_names,
@@ -142,8 +141,16 @@ def paths_table(run: DiagnosedRun, ask: PathFinder, web: Web, digits: int) -> Ta
 def path_rows(
     found: Paths, web: Web, names: Sequence[str], digits: int, *, whole: bool
 ) -> list[PathLine]:
-    """The listed paths to an input, and what the others come to."""
-    pairs = [(path, factors_text(path, digits)) for path in found.listed]
+    """The listed paths to an input, and what the others come to.
+
+    A remark has the local derivatives along a path, where they are more than one and not too many.
+    """
+    pairs = [
+        (path, "= " + " × ".join(signed_number(factor, digits) for factor in path.factors))
+        if 1 < len(path.factors) < LONGEST_PATH
+        else (path, "")
+        for path in found.listed
+    ]
     rows = path_rows_with_remarks(pairs, web, names, digits, whole=whole)
     others = found.count - len(found.listed)
     if others and found.listed:
@@ -223,13 +230,6 @@ def path_text(path: Path, web: Web | None, names: Sequence[str], *, whole: bool)
     return ARROW.join(nodes)
 
 
-def factors_text(path: Path, digits: int) -> str:
-    """The local derivatives along a path, where they are more than one and not too many."""
-    if not 1 < len(path.factors) < LONGEST_PATH:
-        return ""
-    return "= " + " × ".join(signed_number(factor, digits) for factor in path.factors)
-
-
 def count_words(count: int, what: str = "path", *, exact: bool = True) -> str:
     """A count of paths, or of something else; exact up to a hundred digits, or up to six."""
     if count < 10 ** (MOST_DIGITS if exact else 6):
@@ -243,9 +243,12 @@ def count_words(count: int, what: str = "path", *, exact: bool = True) -> str:
 
 def paths_fields(found: Paths) -> dict[str, Any]:
     """The paths to an input as JSON has them."""
-    paths = [path_fields(path) for path in found.listed]
-    sums = {"gradient": found.gradient, "listed": paths, "rest": found.rest}
-    return {"count": found.count, **sums}
+    return {
+        "count": found.count,
+        "gradient": found.gradient,
+        "listed": [path_fields(path) for path in found.listed],
+        "rest": found.rest,
+    }
 
 
 def path_fields(path: Path) -> dict[str, Any]:
@@ -362,7 +365,7 @@ def make_visit(
     if kind == CONST or not contributions:
         return Visit(node, "a constant" if kind == CONST else "passes nothing on")
     parts = [contribution_with_fate(run, found, passed, names) for passed in contributions]
-    return Visit(node, parts=elided_contributions(parts, whole=whole))
+    return Visit(node, parts=[*elide_items(parts, len(parts), "contributions", whole=whole)])
 
 
 def contribution_with_fate(
