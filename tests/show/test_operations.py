@@ -82,7 +82,7 @@ def test_a_structural_operation_by_its_symbol(symbol: str, name: str) -> None:
 
 
 def test_a_structural_row_as_json() -> None:
-    found = json.loads(operations.operations_document(operations.find_rows("@")))
+    found = json.loads(json.dumps(operations.operations_fields(operations.find_rows("@"))))
     assert found["operations"] == []
     (row,) = found["structural"]
     assert row["cases"][0] == {
@@ -182,7 +182,7 @@ def test_an_operation_by_its_symbol() -> None:
 def test_all_of_them() -> None:
     rows = operations.find_rows(None)
     assert rows == (*OPS, *STRUCTURAL.values())
-    found = json.loads(operations.operations_document(rows))
+    found = json.loads(json.dumps(operations.operations_fields(rows)))
     assert len(found["operations"]) == len(OPS) and len(found["structural"]) == len(STRUCTURAL)
 
 

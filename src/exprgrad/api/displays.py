@@ -152,9 +152,9 @@ def as_checks(found: Sequence[Check], run: DiagnosedRun | None) -> list[Check]:
     """Checks, a line each; of claims there is no ``run``."""
 
     def parts() -> Iterable[str | Table]:
-        from exprgrad.show.text.checks import check_foot, check_table
+        from exprgrad.show.text.checks import check_table
 
-        return [check_table(found, DIGITS, check_foot(found, run, DIGITS))]
+        return [check_table(found, run, DIGITS)]
 
     return Listed(found, parts)
 

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from exprgrad.show.text.table import Screen, Table
 
 __all__ = [
-    "Answer", "bare_line", "give_answer", "report_error", "show_diagnostics", "write_content",
-    "write_parts", "write_text",
+    "Answer", "bare_line", "give_answer", "report_error", "show_diagnostics", "write_content", "write_text",
 ]  # fmt: skip
 
 
@@ -60,9 +59,9 @@ class Answer(NamedTuple):
     Nothing is worked out for a form that is not asked for.
 
     ``command``      its name
-    ``text``         the formula
+    ``text``         the formula; None where there is none
     ``fields``       the names and values of the JSON object that follow the formula
-    ``rows``         the lines of CSV, headings first
+    ``rows``         the lines of CSV, headings first; None for those of a table that people read
     ``lines``        what ``-q`` prints: names and values
     ``shown``        what people read on a screen: texts and tables
     ``diagnostics``  what else is worth knowing, each with its place in the formula
@@ -75,9 +74,9 @@ class Answer(NamedTuple):
     """
 
     command: str
-    text: str
+    text: str | None
     fields: Iterable[tuple[str, Any]]
-    rows: Iterable[Iterable[Any]]
+    rows: Iterable[Iterable[Any]] | None
     lines: Iterable[tuple[str, Any]]
     shown: "Callable[[Screen], Iterable[str | Table]]"
     diagnostics: "Sequence[Diagnostic]" = ()
@@ -172,16 +171,30 @@ def give_answer(answer: Answer, options: Mapping[str, Any]) -> int:
 
         write_file(render_answer(answer, options), path)
     elif is_for_people(options):
-        write_parts(answer.shown, color, exact=answer.exact)
+        from exprgrad.show.text.table import draw_table
+
+        screen = screen_for(options, terminal_width(sys.stdout), uses_color(color, sys.stdout))
+        put = write_exactly if answer.exact else write_text
+        for part in answer.shown(screen):
+            put([part if isinstance(part, str) else draw_table(part, screen), "\n"])
     else:
         (write_text if options["as_json"] else write_exactly)(render_answer(answer, options))
     if path is not None or not options["as_json"]:
-        if answer.aside and (options["as_csv"] or options["quiet"]):
+        if answer.aside and (options["as_csv"] or options.get("quiet")):
             write_text([f"warning: {answer.aside}\n"], sys.stderr)
-        show_diagnostics(answer.text, answer.diagnostics, color, answer.sources)
+        show_diagnostics(answer.text or "", answer.diagnostics, color, answer.sources)
     warned = any(diagnostic.severity == "warning" for diagnostic in answer.diagnostics)
     is_doubtful = options.get("strict") and (warned or answer.is_doubtful)
     return 1 if answer.is_no or is_doubtful else 0
+
+
+def screen_for(
+    options: Mapping[str, Any], width: int | None = None, color: bool = False
+) -> "Screen":
+    """Where people read an answer, and how much of it, as the options say; without a width, a file."""
+    from exprgrad.show.text.table import Screen
+
+    return Screen(width, color, options.get("digits", 6), options.get("show_all", False))
 
 
 def render_answer(answer: Answer, options: Mapping[str, Any]) -> Iterator[str]:
@@ -195,13 +208,17 @@ def render_answer(answer: Answer, options: Mapping[str, Any]) -> Iterator[str]:
     elif options["as_csv"]:
         from exprgrad.show.documents.document import csv_line
 
-        yield from (csv_line(cells, whole=whole) for cells in answer.rows)
-    elif options["quiet"]:
+        rows = answer.rows
+        if rows is None:
+            parts = answer.shown(screen_for(options))
+            rows = next(filter(None, (getattr(part, "csv", None) for part in parts)))
+        yield from (csv_line(cells, whole=whole) for cells in rows)
+    elif options.get("quiet"):
         yield from (piece for name, value in answer.lines for piece in bare_line(name, value))
     else:
-        from exprgrad.show.text.table import Screen, draw_table
+        from exprgrad.show.text.table import draw_table
 
-        screen = Screen(None, False)
+        screen = screen_for(options)
         for part in answer.shown(screen):
             yield (part if isinstance(part, str) else draw_table(part, screen)) + "\n"
 
@@ -237,18 +254,6 @@ def write_content(
         write_text([small_document(command, expression=text, **fields, **what), "\n"])
     elif path is None:
         (write_exactly if command == "code" else write_text)(content.values())
-
-
-def write_parts(
-    shown: "Callable[[Screen], Iterable[str | Table]]", color: str, *, exact: bool = False
-) -> None:
-    """Write what people read: texts, and tables as they are drawn for a screen like stdout."""
-    from exprgrad.show.text.table import Screen, draw_table
-
-    screen = Screen(terminal_width(sys.stdout), bool(uses_color(color, sys.stdout)))
-    put = write_exactly if exact else write_text
-    for part in shown(screen):
-        put([part if isinstance(part, str) else draw_table(part, screen), "\n"])
 
 
 def report_error(error: ExprgradError, command: str | None, *, json: bool, color: str) -> None:

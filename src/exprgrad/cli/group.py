@@ -196,18 +196,15 @@ def complete_line(instruction: str) -> int:
     ):  # it parts words at = and @, too, replaces the last part, and quotes nothing
         kept = len(typed) - len(os.environ.get("COMP_WORD", typed).lstrip("'\""))
         found = [word[kept:] for word in found]
-        if not is_quoted(line):  # what the shell would read as its own, except a blank at the end
+        unquoted = re.sub(r"""\\\\.|'[^']*'|"(?:[^"\\\\]|\\\\.)*\"""", "", line)
+        if not {"'", '"'} & {
+            *unquoted
+        }:  # what the shell would read as its own, but a blank at the end
             found = [re.sub(r"([^\w@%+=:,./ -]|[ ](?!$))", r"\\\1", word) for word in found]
     elif shell == "fish":  # which adds its own blank
         found = [word.rstrip() for word in found]
     write_text(f"{word}\n" for word in dict.fromkeys(found))
     return 0
-
-
-def is_quoted(line: str) -> bool:
-    """Whether a line ends inside quotes."""
-    outside = re.sub(r"""\\\\.|'[^']*'|"(?:[^"\\\\]|\\\\.)*\"""", "", line)
-    return "'" in outside or '"' in outside
 
 
 def completions(words: Sequence[str], typed: str) -> Iterator[str]:

@@ -159,16 +159,14 @@ def run() -> NoReturn:
         status = 0
     except OSError as error:
         discard_output()
-        status = 0 if has_no_reader(error) else 2
+        is_windows = (
+            sys.platform == "win32"
+        )  # which calls a reader that went away an invalid argument
+        has_no_reader = isinstance(error, BrokenPipeError) or (is_windows and error.errno == EINVAL)
+        status = 0 if has_no_reader else 2
         if status:
             print_error(f"cannot write the answer: {error.strerror or error}")
     exit_at_once(status)
-
-
-def has_no_reader(error: OSError) -> bool:
-    """Whether the reader of our output went away; Windows calls that an invalid argument."""
-    is_windows = sys.platform == "win32"
-    return isinstance(error, BrokenPipeError) or (is_windows and error.errno == EINVAL)
 
 
 def print_error(message: str) -> None:

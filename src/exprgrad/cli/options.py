@@ -10,11 +10,33 @@ import click
 from exprgrad.errors import RequestError
 
 __all__ = [
-    "Count", "F", "Words", "color_option", "combine_options", "csv_option", "derivative_options",
-    "digits_needed", "digits_option", "document_option", "drawing_option", "expand_option",
-    "formula_arguments", "formula_without_values", "is_for_people", "json_option", "look_option",
-    "output_options", "output_options_as", "path_option", "picture_format", "refuse_together",
-    "settle_output_form", "shape_option", "split_names", "starts_options", "wrt_option",
+    "Count",
+    "F",
+    "Words",
+    "color_option",
+    "combine_options",
+    "csv_option",
+    "derivative_options",
+    "digits_needed",
+    "digits_option",
+    "document_option",
+    "drawing_option",
+    "expand_option",
+    "formula_arguments",
+    "formula_without_values",
+    "is_for_people",
+    "json_option",
+    "look_option",
+    "output_options",
+    "output_options_as",
+    "path_option",
+    "picture_format",
+    "refuse_together",
+    "settle_output_form",
+    "shape_option",
+    "split_names",
+    "starts_options",
+    "wrt_option",
 ]  # fmt: skip
 
 ENDINGS = {".json": "--json", ".csv": "--csv", ".txt": ""}
@@ -289,7 +311,7 @@ def picture_format(options: dict[str, Any]) -> str:
 
 def is_for_people(options: Mapping[str, Any]) -> bool:
     """Whether people read the answer: no program asked for it in a form of its own."""
-    return not (options["as_json"] or options["as_csv"] or options["quiet"])
+    return not (options["as_json"] or options["as_csv"] or options.get("quiet"))
 
 
 def digits_needed(options: Mapping[str, Any]) -> int:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from exprgrad.api import Expression
     from exprgrad.data.grids import Grid, GridTally
     from exprgrad.run.evaluation import Diagnostic
-    from exprgrad.run.values.ranges import Range
 
 __all__ = ["answer_ranges"]
 
@@ -55,7 +54,7 @@ def answer_ranges(
         arguments=request.spelled,
         origins=request.origins,
     )
-    return give_answer(grid_answer(grid, command, options), options)
+    return give_answer(grid_answer(grid, command), options)
 
 
 def refuse_uncertain(request: Request) -> None:
@@ -73,13 +72,12 @@ def refuse_uncertain(request: Request) -> None:
     )
 
 
-def grid_answer(grid: Grid, command: str, options: Mapping[str, Any]) -> Answer:
+def grid_answer(grid: Grid, command: str) -> Answer:
     """The answer: rows are worked out as they are written, and what there is to tell of them after that."""
     from exprgrad.data.grids import GridTally, grid_rows, grid_warnings, row_names
     from exprgrad.show.text.rows import rows_table
 
-    columns, digits, whole = row_names(grid), options["digits"], options["show_all"]
-    tally = GridTally()
+    columns, tally = row_names(grid), GridTally()
     diagnostics: list[Diagnostic] = []
 
     def found() -> Iterator[tuple[Any, ...]]:
@@ -92,7 +90,11 @@ def grid_answer(grid: Grid, command: str, options: Mapping[str, Any]) -> Answer:
         grid_fields(grid, found(), tally, diagnostics),
         chain([columns], found()),
         (("", line) for line in quiet_rows(grid, found())),
-        lambda _: [rows_table(columns, [*grid.ranges], found(), grid.size, digits, whole=whole)],
+        lambda screen: [
+            rows_table(
+                columns, [*grid.ranges], found(), grid.size, screen.digits, whole=screen.whole
+            )
+        ],
         diagnostics,
     )
 
@@ -112,7 +114,11 @@ def grid_fields(
         return {"inputs": point, **results(cells[width:])}
 
     yield "inputs", shorten_tensors(grid.fixed)
-    yield "ranges", {name: range_fields(one) for name, one in grid.ranges.items()}
+    ranges = {}
+    for name, one in grid.ranges.items():
+        start, stop = one.points([0, one.size - 1])
+        ranges[name] = {"start": start, "stop": stop, "count": one.size, "log": one.by_ratio}
+    yield "ranges", ranges
     yield "output", {"node": grid.graph.output, "name": grid.graph.output_name}
     yield "rows", Lines(map(row, rows))
     yield "counts", dict(tally.counts)
@@ -133,9 +139,3 @@ def quiet_rows(grid: Grid, rows: Iterable[Sequence[Any]]) -> Iterator[Any]:
             f"{name}={x!r}" if type(x) is float else "".join(bare_line(name, x)).strip()
             for name, x in pairs
         )
-
-
-def range_fields(one: Range) -> dict[str, Any]:
-    """A range as JSON has it."""
-    start, stop = one.points([0, one.size - 1])
-    return {"start": start, "stop": stop, "count": one.size, "log": one.by_ratio}

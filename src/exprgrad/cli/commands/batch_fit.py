@@ -288,6 +288,7 @@ def batch_answer(plan: BatchPlan, done: PartitionOutcome, options: Mapping[str, 
     """What the rows come to; or where they are, and how many."""
     from exprgrad.data.job import tally_fields
     from exprgrad.data.sums import finish_groups, label_groups
+    from exprgrad.show.documents.document import Quoted
 
     job, tally = plan.job, done.tally
     fields: dict[str, Any] = {"data": list(options["data"])}
@@ -303,10 +304,12 @@ def batch_answer(plan: BatchPlan, done: PartitionOutcome, options: Mapping[str, 
         return Answer("batch", job.text, fields.items(), (), (), lambda _: ())
     found = finish_groups(job.reduce, done.partial, job.by)
     keys = label_groups(job, [*found])
-    groups = [
-        ([*map(key_as_cell, key)], rows, values)
-        for key, (rows, values) in zip(keys, found.values(), strict=True)
+    # An empty text in a key is another than a missing one.
+    cells = [
+        [one if one is None or isinstance(one, int | float) else Quoted(one) for one in key]
+        for key in keys
     ]
+    groups = [(key, *both) for key, both in zip(cells, found.values(), strict=True)]
     fields |= {"reduce": job.reduce, **reduced_fields(job, groups), **told}
     labels = [f"[{','.join(map(str, key))}]" if key else "" for key, _, _ in groups]
     lines = [
@@ -359,13 +362,6 @@ def reduced_table(
     headings = [Column("result"), Column(job.reduce, is_number=True)]
     count, *results = zip(columns, rows[0], strict=True)
     return make_table(headings, [*results, count], digits, whole=True)
-
-
-def key_as_cell(key: Any) -> Any:
-    """A group's key as a cell: an empty text is another than a missing one."""
-    from exprgrad.show.documents.document import Quoted
-
-    return key if key is None or isinstance(key, int | float) else Quoted(key)
 
 
 def refuse_two_pipes(options: Mapping[str, Any]) -> None:
@@ -506,17 +502,16 @@ def fixed_values(argument: str | None) -> dict[str, str | None]:
 
 def fit_answer(found: Fit, options: dict[str, Any]) -> Answer:
     """The answer: estimates, and how the fit ended."""
-    from exprgrad.show.text.fits import fit_ending, fit_fields, fit_parts, fit_rows
+    from exprgrad.show.text.fits import fit_ending, fit_fields, fit_parts
 
     fields = {"data": list(options["data"]), **fit_fields(found)}
-    digits, whole = options["digits"], options["show_all"]
     return Answer(
         "fit",
         found.text,
         fields.items(),
-        fit_rows(found),
+        None,
         [(name, one.value) for name, one in found.parameters.items()],
-        lambda _: fit_parts(found, digits, whole=whole),
+        lambda screen: fit_parts(found, screen.digits, whole=screen.whole),
         aside="" if found.converged else fit_ending(found),
         is_doubtful=bool(found.converted) or not found.converged,
     )

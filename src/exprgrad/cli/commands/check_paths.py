@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,6 +22,8 @@ from exprgrad.cli.options import (
 from exprgrad.cli.request import parse_request, run_expression, run_request
 from exprgrad.errors import InputError, RequestError
 from exprgrad.explain.limits import LISTED_PATHS
+from exprgrad.show.documents.document import Lines, record_lines, shorten_tensors
+from exprgrad.show.text import checks as shown
 
 if TYPE_CHECKING:
     from exprgrad.api import Run
@@ -80,7 +82,7 @@ def check_command(**options: Any) -> int:
             write_text(["note: the formula has no inputs to check\n"], sys.stderr)
         given = run.inputs
         found = expression.check(given, wrt=names, nodes=nodes or None, h=h)
-    return give_answer(check_answer(expression.text, given, found, run, options), options)
+    return give_answer(check_answer(expression.text, given, found, run), options)
 
 
 def check_answer(
@@ -88,15 +90,11 @@ def check_answer(
     inputs: Mapping[str, Any],
     checks: Sequence[Check],
     run: Run | None,
-    options: Mapping[str, Any],
 ) -> Answer:
     """The answer; ``run`` is None where claims were checked at points of our choice.
 
     The span of a claim's diagnostic is null in JSON, for it is in another text than the expression.
     """
-    from exprgrad.show.documents.document import Lines, shorten_tensors
-    from exprgrad.show.text import checks as shown
-
     told = shown.check_diagnostics(checks, run)
     fields: dict[str, Any] = {"inputs": shorten_tensors(inputs)}
     if run is not None:
@@ -104,15 +102,13 @@ def check_answer(
     fields["checks"] = Lines(map(shown.check_fields, checks))
     place = {"span": None} if run is None else {}
     fields["diagnostics"] = Lines(one._asdict() | place for one in told)
-    digits, whole = options["digits"], options["show_all"]
-    foot = shown.check_foot(checks, run, digits)
     return Answer(
         "check",
         text,
         fields.items(),
-        shown.check_rows(checks),
+        None,
         [(check.input, check.verdict) for check in checks],
-        lambda _: [shown.check_table(checks, digits, foot, whole=whole)],
+        lambda screen: [shown.check_table(checks, run, screen.digits, whole=screen.whole)],
         told,
         () if run else [check.claim or "" for check in shown.doubtful_checks(checks)],
         is_no=any(check.verdict == "disagrees" for check in checks),
@@ -161,7 +157,6 @@ def paths_command(**options: Any) -> int:
     """
     from exprgrad.explain.places import to_scalar_run
     from exprgrad.explain.walks import build_web, check_path_count, paths_to_input, sweep_sums
-    from exprgrad.show.documents.document import Lines, record_lines
     from exprgrad.show.documents.runs import common_run_fields, graph_fields
     from exprgrad.show.text.walks import path_csv_rows, paths_fields, paths_text
 
@@ -174,9 +169,9 @@ def paths_command(**options: Any) -> int:
     def ask(name: str) -> Paths:
         return paths_to_input(web, found, name, most)
 
-    def shown(screen: Screen) -> Iterator[str]:
-        every, digits, whole = sum(counts.values()), options["digits"], options["show_all"]
-        yield paths_text(run, ask, web, every, digits, screen, whole=whole)
+    def draw_paths(screen: Screen) -> list[str]:
+        every, whole = sum(counts.values()), screen.whole
+        return [paths_text(run, ask, web, every, screen.digits, screen, whole=whole)]
 
     fields = {
         **common_run_fields(run, run.value),
@@ -185,5 +180,5 @@ def paths_command(**options: Any) -> int:
         **dict(graph_fields(run)),
         "diagnostics": record_lines(run.diagnostics),
     }
-    given = path_csv_rows(run, ask), counts.items(), shown, run.diagnostics
+    given = path_csv_rows(run, ask), counts.items(), draw_paths, run.diagnostics
     return give_answer(Answer("paths", run.text, fields.items(), *given), options)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -24,11 +24,15 @@ from exprgrad.cli.options import (
     wrt_option,
 )
 from exprgrad.cli.request import parse_request, prepare_evaluator, read_request
+from exprgrad.explain.diagnostics import merge_remarks
 from exprgrad.explain.limits import MOST_STEPS
+from exprgrad.show.documents.document import Lines, record_lines, shorten_tensors
+from exprgrad.show.documents.runs import guard_fields
+from exprgrad.show.text import searches
 
 if TYPE_CHECKING:
     from exprgrad.explain.descent import Descent
-    from exprgrad.run.evaluation import Guarded
+    from exprgrad.show.text.table import Screen, Table
     from exprgrad.solvers.minima.minimize import Minimum
     from exprgrad.solvers.roots.solve import Problem, Solution
 
@@ -101,9 +105,6 @@ def descent_answer(
 ) -> Answer:
     """The answer: its last point has the value and the gradient that grad prints."""
     from exprgrad.explain.descent import divergence_warning, lost_step_warnings
-    from exprgrad.explain.diagnostics import merge_remarks
-    from exprgrad.show.documents.document import record_lines
-    from exprgrad.show.text import searches
     from exprgrad.show.text.nodes import correction_notes
 
     run = found.run
@@ -117,38 +118,8 @@ def descent_answer(
         *lost_step_warnings(found),
         *merge_remarks(run.remarks, answer),
     ]
-    every = options["every"]
-    fields = descent_fields(inputs, found, answer, options["every"]) | {
-        "diagnostics": record_lines(diagnostics)
-    }
-    digits, whole = options["digits"], options["show_all"]
-    return Answer(
-        "descend",
-        text,
-        fields.items(),
-        searches.descent_rows(found, every),
-        found.inputs.items(),
-        lambda _: [
-            searches.descent_table(
-                found, digits, correction_notes(answer, digits), whole=whole, every=every
-            )
-        ],
-        diagnostics,
-        aside=searches.ending_text(found) if found.verdict in ("nan", "stalled") else "",
-        is_doubtful=found.verdict in ("diverged", "nan", "stalled"),
-    )
-
-
-def descent_fields(
-    inputs: Mapping[str, Any], found: Descent[Any], answer: Guarded, every: int
-) -> dict[str, Any]:
-    """The fields of the JSON object without the diagnostics."""
-    from exprgrad.show.documents.document import Lines, shorten_tensors
-    from exprgrad.show.documents.runs import guard_fields
-    from exprgrad.show.text import searches
-
-    graph, method, last = found.run.graph, found.method, found.steps[-1]
-    return {
+    every, graph, method = options["every"], run.graph, found.method
+    fields = {
         "inputs": shorten_tensors(inputs),
         "output": {"node": graph.output, "name": graph.output_name},
         "rate": found.rate,
@@ -161,8 +132,35 @@ def descent_fields(
         **dict(guard_fields(answer)),
         "lost": found.lost,
         "final": last.inputs,
-        "steps": Lines(map(searches.step_record, searches.every_nth_step(found, every))),
+        "steps": Lines(
+            {
+                "step": step.step,
+                "value": step.value,
+                "inputs": shorten_tensors(step.inputs),
+                "gradient": shorten_tensors(step.gradient),
+                "update": step.update and shorten_tensors(step.update),
+            }
+            for step in searches.every_nth_step(found, every)
+        ),
+        "diagnostics": record_lines(diagnostics),
     }
+
+    def shown(screen: Screen) -> list[Table]:
+        corrections = correction_notes(answer, screen.digits)
+        how = {"whole": screen.whole, "every": every}
+        return [searches.descent_table(found, screen.digits, corrections, **how)]
+
+    return Answer(
+        "descend",
+        text,
+        fields.items(),
+        searches.descent_rows(found, every),
+        found.inputs.items(),
+        shown,
+        diagnostics,
+        aside=searches.ending_text(found) if found.verdict in ("nan", "stalled") else "",
+        is_doubtful=found.verdict in ("diverged", "nan", "stalled"),
+    )
 
 
 # A minimum.
@@ -222,10 +220,6 @@ def minimum_answer(
     text: str, inputs: Mapping[str, Any], found: Minimum[Any], options: Mapping[str, Any]
 ) -> Answer:
     """The answer: value and gradient are those that grad prints at the point."""
-    from exprgrad.explain.diagnostics import merge_remarks
-    from exprgrad.show.documents.document import record_lines, shorten_tensors
-    from exprgrad.show.documents.runs import guard_fields
-    from exprgrad.show.text import searches
     from exprgrad.solvers.minima.minimize import value_alone
 
     run = found.run
@@ -243,20 +237,21 @@ def minimum_answer(
         **searches.minimum_fields(found, trace=options["trace"]),
         "diagnostics": record_lines(diagnostics),
     }
-    digits, whole = options["digits"], options["show_all"]
 
-    def shown(_: Any) -> list[Any]:
-        way = [searches.stage_table(found, digits, whole=whole), ""] if options["trace"] else []
-        numbers = answer.value, run.gradient
+    def shown(screen: Screen) -> Iterator[str | Table]:
+        digits, whole = screen.digits, screen.whole
+        if options["trace"]:
+            yield from (searches.stage_table(found, digits, whole=whole), "")
         if found.places:
-            way += [searches.minima_table(found, digits, whole=whole), ""]
-        return [*way, searches.point_table(found, inputs, *numbers, digits, whole=whole)]
+            yield from (searches.minima_table(found, digits, whole=whole), "")
+        numbers = answer.value, run.gradient
+        yield searches.point_table(found, inputs, *numbers, digits, whole=whole)
 
     return Answer(
         "minimize",
         text,
         fields.items(),
-        searches.point_rows(found, inputs, run.gradient),
+        None,
         found.point.items(),
         shown,
         diagnostics,
@@ -284,33 +279,24 @@ def solve_command(**options: Any) -> int:
     request = read_request(options, relates="=")
     wrt = split_names(options["wrt"])
     problem = root_problem(request.text, request.values, wrt, request.spelled)
-    return give_answer(root_answer(problem, solve_problem(problem), options), options)
+    return give_answer(root_answer(problem, solve_problem(problem), options["digits"]), options)
 
 
-def root_answer(problem: Problem, found: Solution, options: dict[str, Any]) -> Answer:
+def root_answer(problem: Problem, found: Solution, digits: int) -> Answer:
     """The answer: the roots, and what is known beside them."""
-    from exprgrad.show.text.searches import (
-        root_fields,
-        root_line,
-        root_parts,
-        root_rows,
-        root_verdict,
-    )
-
-    digits, whole = options["digits"], options["show_all"]
     unproved = [root for root in found.roots if not root.proved]
     aside = ""
     if unproved:
-        aside = f"not proved, {root_line(unproved[0], digits)}: {unproved[0].why}"
+        aside = f"not proved, {searches.root_line(unproved[0], digits)}: {unproved[0].why}"
     elif not (found.excluded or (found.roots and (found.is_whole or not problem.ranges))):
-        aside = root_verdict(problem, found)
+        aside = searches.root_verdict(problem, found)
     return Answer(
         "solve",
         problem.text,
-        root_fields(problem, found).items(),
-        root_rows(problem, found),
+        searches.root_fields(problem, found).items(),
+        searches.root_rows(problem, found),
         chain.from_iterable(root.point.items() for root in found.roots),
-        lambda _: root_parts(problem, found, digits, whole=whole),
+        lambda screen: searches.root_parts(problem, found, digits, whole=screen.whole),
         aside=aside,
         is_doubtful=not found.excluded and not any(root.proved for root in found.roots),
     )

@@ -111,7 +111,7 @@ def formulas_answer(
     With ``--steps`` it is how each comes about, instead of the formula alone.
     """
     from exprgrad.explain.derivations import derivation_steps
-    from exprgrad.show.documents.document import record_lines
+    from exprgrad.show.documents.document import csv_rows, record_lines
     from exprgrad.show.text import formulas
 
     order, to, show_steps = options["order"], options["to"], options["show_steps"]
@@ -146,7 +146,11 @@ def formulas_answer(
             given, width, color = derivation_steps(graph, name), screen.width, screen.color
             yield from formulas.step_lines(graph, name, given, width=width, color=color)
 
-    rows = formulas.formula_rows(found, to)
+    columns = {
+        "wrt": lambda one: ",".join(one[0]),
+        "derivative": lambda one: formulas.formula_text(one[1], to),
+    }
+    rows = csv_rows(columns, found)
     return Answer("diff", text, fields(), rows, lines(), shown, notes, exact=not show_steps)
 
 

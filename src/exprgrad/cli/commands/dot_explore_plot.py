@@ -34,7 +34,6 @@ from exprgrad.explain.limits import MOST_STEPS
 if TYPE_CHECKING:
     from exprgrad.api import Run
     from exprgrad.show.page.lessons import Lesson
-    from exprgrad.show.page.page import Page
 
 __all__ = ["dot_command", "explore_command", "plot_command"]
 
@@ -155,7 +154,9 @@ def explore_command(path: str | None, show: bool, lesson: str | None, **options:
         fields = {"lesson": lesson, "inputs": run.inputs, "bytes": len(page.html.encode())}
         write_content("explore", run.text, fields, {"html": page.html}, file_written, options)
     elif file_written is None:
-        write_page(page)
+        sys.stdout.flush()  # the page says that it is in UTF-8, whatever the encoding of the stream
+        sys.stdout.buffer.write(page.html.encode())
+        sys.stdout.buffer.flush()
     elif path is None:
         write_text([file_written, "\n"])
     if show and file_written is not None:
@@ -230,13 +231,6 @@ def new_file(name: str) -> str:
     return str(Path(mkdtemp(prefix="exprgrad-")) / f"{name}.html")
 
 
-def write_page(page: Page) -> None:
-    """Write a page to stdout as the UTF-8 that it says it is, whatever the encoding of the stream."""
-    sys.stdout.flush()
-    sys.stdout.buffer.write(page.html.encode())
-    sys.stdout.buffer.flush()
-
-
 def open_in_browser(path: str) -> None:
     """Show a file in a browser; a note where there is none, for the file is there all the same."""
     import webbrowser
@@ -294,7 +288,6 @@ def plot_command(**options: Any) -> int:
         if is_for_people(options):
             write_text([f"warning: {plot.missing}\n"] if plot.missing else [], sys.stderr)
             return int(options["strict"] and bool(plot.missing))
-    digits, whole = options["digits"], options["show_all"]
     columns, lines = shutil.get_terminal_size()  # as COLUMNS or the terminal says; else 80 by 24
     rows = min(max(lines - 2, 12), MOST_ROWS)
     answer = Answer(
@@ -304,7 +297,7 @@ def plot_command(**options: Any) -> int:
         plot.rows(),
         plot.lines(),
         lambda screen: plot.parts(
-            digits, screen._replace(width=max(columns, 20)), rows, whole=whole
+            screen.digits, screen._replace(width=max(columns, 20)), rows, whole=screen.whole
         ),
         aside=plot.missing,
         is_doubtful=bool(plot.missing),

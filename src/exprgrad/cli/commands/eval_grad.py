@@ -142,7 +142,7 @@ def grad_command(**options: Any) -> int:
     if has_order:
         return give_answer(order_answer(run, options), options)
     if options["show_trust"]:
-        return give_answer(trust_answer(run, run.trust(), options), options)
+        return give_answer(trust_answer(run, run.trust()), options)
     return give_answer(run_answer(run, "grad", options), options)
 
 
@@ -178,7 +178,7 @@ def run_answer(run: Run, command: str, options: Mapping[str, Any]) -> Answer:
         command,
         run.text,
         run_fields_beside(run, asked, diagnostics),
-        rows_beside(run, asked, options),
+        None if asked.elasticity is not None else rows_beside(run, asked, options),
         lines.items(),
         partial(shown_beside, run, asked, options),
         diagnostics,
@@ -256,14 +256,10 @@ def run_fields_beside(
 
 
 def rows_beside(run: Run, asked: Beside, options: Mapping[str, Any]) -> Iterator[Sequence[Any]]:
-    """The lines of CSV: nodes, visits or elasticities."""
+    """The lines of CSV: nodes or visits."""
     from exprgrad.show.documents.runs import node_rows, trace_rows
 
-    if asked.elasticity is not None:
-        from exprgrad.show.text.uncertainty import elasticity_rows
-
-        yield from elasticity_rows(run, asked.elasticity)
-    elif options.get("show_trace"):
+    if options.get("show_trace"):
         yield from trace_rows(run)
     elif asked.uncertainty is not None:
         from exprgrad.show.text.uncertainty import uncertainty_rows
@@ -277,7 +273,7 @@ def shown_beside(
     run: Run, asked: Beside, options: Mapping[str, Any], screen: Screen
 ) -> Iterator[str | Table]:
     """What people read: the nodes or the visits, or elasticities, and below them the uncertainty."""
-    digits, whole, traced = options["digits"], options["show_all"], options.get("show_trace")
+    digits, whole, traced = screen.digits, screen.whole, options.get("show_trace")
     if options.get("show_map") or ("show_map" in options and screen.width and not traced):
         from exprgrad.show.text.grad_map import grad_map
 
@@ -302,32 +298,40 @@ def shown_beside(
         yield uncertainty_budget(run, asked.uncertainty, digits, whole=whole)
 
 
-def trust_answer(run: Run, trust: Trust, options: Mapping[str, Any]) -> Answer:
+def trust_answer(run: Run, trust: Trust) -> Answer:
     """The answer of ``grad --trust``: doubtful if a number has lost more than half of its digits."""
+    from exprgrad.show.documents.document import Apart
     from exprgrad.show.documents.runs import run_fields
     from exprgrad.show.text.uncertainty import (
-        digit_count_or_verdict,
-        trust_fields,
-        trust_rows,
+        UNCOUNTED,
+        number_fields,
         trust_sentences,
         trust_table,
     )
 
     def shown(screen: Screen) -> Iterator[str | Table]:
-        yield trust_table(run, trust, whole=options["show_all"])
+        yield trust_table(run, trust, whole=screen.whole)
         sentences = trust_sentences(run, trust, screen.width or WIDTH)
         if sentences:
             yield f"\n{sentences}"
 
+    numbers, gradient = [*trust.numbers()], trust.gradient.items()
+    fields = {
+        "value": number_fields(trust.value),
+        "gradient": {name: number_fields(number) for name, number in gradient},
+    }
     return Answer(
         "grad",
         run.text,
-        chain(run_fields(run, run.remarks), [("trust", trust_fields(trust))]),
-        trust_rows(run, trust),
-        [(name, digit_count_or_verdict(number)) for name, number in trust.numbers()],
+        chain(run_fields(run, run.remarks), [("trust", Apart(fields))]),
+        None,
+        [
+            (name, one.verdict if one.verdict in UNCOUNTED else str(one.digits))
+            for name, one in numbers
+        ],
         shown,
         run.remarks,
-        is_doubtful=any(number.is_poor for _, number in trust.numbers()),
+        is_doubtful=any(number.is_poor for _, number in numbers),
     )
 
 
@@ -346,9 +350,10 @@ def order_answer(run: Run, options: Mapping[str, Any]) -> Answer:
     run = to_scalar_run(run).run
     found = run.visited(options["order"], options["accumulate"], most=most)
     told = merge_remarks(run.remarks, run.guarded(digits_needed(options)))
+    grads = walks.grads_table(found, digits, whole=whole)
 
     def shown(screen: Screen) -> Iterator[str | Table]:
-        first, *others = walks.visit_order_parts(run, found, digits, screen, whole=whole)
+        first, *others = walks.visit_order_parts(run, found, grads, digits, screen, whole=whole)
         trace = f"{walks.order_trace(run, found, digits, screen, whole=whole)}\n" if traced else ""
         yield trace or first
         yield from others
@@ -359,7 +364,7 @@ def order_answer(run: Run, options: Mapping[str, Any]) -> Answer:
         chain(
             run_fields(run, told, found.order), [("visit_order", walks.visit_order_field(found))]
         ),
-        walks.contribution_rows(run, found) if traced else walks.visit_order_rows(found),
+        walks.contribution_rows(run, found) if traced else grads.csv,
         found.got.items(),
         shown,
         told,

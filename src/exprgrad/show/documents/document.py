@@ -109,17 +109,18 @@ def small_document(command: str, **fields: Any) -> str:
 
 def json_document(
     command: str,
-    expression: str,
+    expression: str | None,
     fields: Iterable[tuple[str, Any]],
     *,
     whole: bool = False,
     apart: bool = False,
 ) -> Iterator[str]:
-    """An answer as a JSON object; ``whole`` leaves no tensor out.
+    """An answer as a JSON object, about an expression or None; ``whole`` leaves no tensor out.
 
     A field begins a line of its own if it says so, or if all do: ``apart``.
     """
-    head = {"schema": SCHEMA, "command": command, "expression": expression}
+    head = {"schema": SCHEMA, "command": command}
+    head |= {} if expression is None else {"expression": expression}
     rest = iter(fields)
     first = list(islice(rest, 1))  # so that an error on the way there leaves no half an object
     between = ",\n " if apart else ", "

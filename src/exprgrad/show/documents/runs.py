@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from exprgrad.explain.diagnostics import DiagnosedRun
-from exprgrad.graph.graph import Call, Shape, shape_size
+from exprgrad.graph.graph import Shape, shape_size
 from exprgrad.run.evaluation import Edge, Node
 from exprgrad.show.documents.document import (
     Apart,
@@ -26,6 +26,8 @@ __all__ = [
 
 NODE_COLUMNS = ("id", "name", "op", "operands", "text", "shape", "data", "grad", "call")
 """The fields of a node that CSV has, as far as the node has them."""
+ONE_SIDED = ("left", "right", "left_value", "right_value", "verdict", "estimated")
+"""The fields of an input's derivatives from the two sides."""
 
 
 # JSON.
@@ -50,7 +52,13 @@ def run_fields(
         yield "gradient", answer.gradient
     yield from guard_fields(answer)
     if run.one_sided:
-        yield "one_sided", one_sided_fields(run)
+        yield (
+            "one_sided",
+            {
+                name: {field: getattr(side, field) for field in ONE_SIDED}
+                for name, side in run.one_sided.items()
+            },
+        )
     yield from graph_fields(run)
     if is_swept:
         yield "edges", Lines(map(edge_record, run.iter_edges()))
@@ -73,21 +81,16 @@ def corrected_pair(sweep: Any, value: Any) -> dict[str, Any]:
     return {"sweep": sweep, "value": value}
 
 
-def one_sided_fields(run: DiagnosedRun) -> dict[str, Any]:
-    """The derivatives from the two sides, by input."""
-    names = "left", "right", "left_value", "right_value", "verdict", "estimated"
-    return {
-        name: {field: getattr(side, field) for field in names}
-        for name, side in run.one_sided.items()
-    }
-
-
 def graph_fields(run: DiagnosedRun) -> Iterator[tuple[str, Any]]:
     """The nodes, and the calls if there are any."""
     is_swept = run.adjoints is not None
     yield "nodes", Lines(node_record(node, with_grad=is_swept) for node in run.iter_nodes())
     if run.graph.calls:
-        yield "calls", Lines(map(call_record, run.graph.calls))
+        calls = [(call, call._asdict()) for call in run.graph.calls]
+        for call, fields in calls:
+            del fields["opened"], fields["bends"]
+            fields["parent"] = None if call.parent < 0 else call.parent
+        yield "calls", Lines(fields for _, fields in calls)
 
 
 def node_record(node: Node, *, with_grad: bool) -> dict[str, Any]:
@@ -101,13 +104,6 @@ def node_record(node: Node, *, with_grad: bool) -> dict[str, Any]:
     if not with_grad:
         del fields["grad"]
     return fields
-
-
-def call_record(call: Call) -> dict[str, Any]:
-    """A call's fields as JSON has them."""
-    fields: dict[str, Any] = call._asdict()
-    del fields["opened"], fields["bends"]
-    return fields | {"parent": None if call.parent < 0 else call.parent}
 
 
 def edge_record(edge: Edge) -> dict[str, Any]:

@@ -82,14 +82,17 @@ POWER = Form("{0}**{1}", SIGN, (ATOM, ATOM))
 OTHER_OPERATORS = operator_form("", PRODUCT, PRODUCT, SIGN)
 
 
-def spaced_operator(op: Op) -> Form:
-    """An operator as people write it in Python."""
-    if op.infix == "^":
-        return POWER
-    return ARITHMETIC.get(op.name, OTHER_OPERATORS)._replace(text=f"{{0}} {op.infix} {{1}}")
-
-
-PLAIN = {**ARITHMETIC, **{op.name: spaced_operator(op) for op in BY_NAME.values() if op.infix}}
+PLAIN = {
+    **ARITHMETIC,
+    **{
+        op.name: POWER
+        if op.infix == "^"
+        else ARITHMETIC.get(op.name, OTHER_OPERATORS)._replace(text=f"{{0}} {op.infix} {{1}}")
+        for op in BY_NAME.values()
+        if op.infix
+    },
+}
+"""Operators as people write them in Python."""
 EXTREMA = {op.name: op.name for op in BY_NAME.values() if op.winner}
 """Rows that are functions of Python's by their names."""
 PYTHON = TARGETS["python"]
@@ -579,10 +582,12 @@ def function_definition(target: Target, op: Op) -> str:
         slopes = [f"where({x} {before} {y}, 1, where({x} == {y}, 1/2, 0))" for x, y in pairs]
     else:
         slopes = [*(op.display_partials or op.partials)]
+    factors = [python_op_text(slope, given) if slope != "0" else "" for slope in slopes]
+    factors = [text if re.fullmatch(r"[\w.]*", text) else f"({text})" for text in factors]
     passed = [
-        f"        {name}.grad += {factor_in_parentheses(python_op_text(slope, given))} * out.grad"
-        for name, slope in zip(parameters, slopes, strict=True)
-        if slope != "0"
+        f"        {name}.grad += {factor} * out.grad"
+        for name, factor in zip(parameters, factors, strict=True)
+        if factor
     ]
     listed = ", ".join(parameters)
     operands = listed + "," * (count == 1)
@@ -590,8 +595,3 @@ def function_definition(target: Target, op: Op) -> str:
         name=function_name(op.name), listed=listed, value=value, operands=operands,
         passed="\n".join(passed or ["        pass"]),
     )  # fmt: skip
-
-
-def factor_in_parentheses(text: str) -> str:
-    """A text as a factor."""
-    return text if re.fullmatch(r"[\w.]+", text) else f"({text})"

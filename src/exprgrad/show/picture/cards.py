@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from exprgrad.graph.calls import ClosedCall
 
 __all__ = [
-    "NAME", "Alarm", "Card", "Chip", "DrawingOptions", "TextPiece", "Wire", "arrival_port",
-    "call_size_text", "card_operation_text", "card_text", "card_width", "chip_table", "chip_width",
-    "label_table", "label_text", "make_card", "node_alarms", "node_label", "node_tooltip", "operand_wires",
+    "NAME", "Alarm", "Card", "Chip", "DrawingOptions", "TextPiece", "Wire", "call_size_text",
+    "card_operation_text", "card_text", "card_width", "chip_table", "chip_width", "label_table",
+    "label_text", "make_card", "node_alarms", "node_label", "node_tooltip", "operand_wires",
     "quote_attribute", "table_cell", "table_row", "tensor_map_size", "typeset_text", "wire_tag",
 ]  # fmt: skip
 
@@ -444,12 +444,6 @@ def card_with_ports(card: str, count: int, manner: DrawingOptions) -> list[str]:
         return rows if side == "n" else rows[::-1]
     column = table_cell(label_table(*map(table_row, ports)))
     return [table_row(column, card) if side == "w" else table_row(card, column)]
-
-
-def arrival_port(count: int, position: int, manner: DrawingOptions) -> str:
-    """Where the wire of an operand arrives."""
-    side = manner.sides.arrive
-    return f"s{position}:{side}" if count > 1 else side
 
 
 # Formulas with the signs of mathematics.

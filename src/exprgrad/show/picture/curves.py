@@ -294,7 +294,8 @@ def curve_layers(
     ranked = sorted(tops.values(), key=lambda one: -RANKS.index(one.kind))
     for one in ranked:
         if one.kind == "jump":
-            yield from jump_end_dots(one)
+            for end in (one.left, one.right):  # filled where the formula has that value
+                yield dot_layer([one.x], [end], "data", "o", end == one.value, 4.5)
         elif one.kind != "pole" and low <= one.value <= high:
             shape, filled = MARKERS[one.kind]
             yield dot_layer([one.x], [one.value], "ink", shape, filled)
@@ -305,12 +306,6 @@ def curve_layers(
     if not found.arcs:
         what = "digits are lost" if any(found.lost) else "no value in this range"
         yield Note(found.low / 2 + found.high / 2, low / 2 + high / 2, what)
-
-
-def jump_end_dots(one: Feature) -> Iterator[Layer | Note]:
-    """The ends of a curve at a jump: filled where the formula has that value."""
-    for end in (one.left, one.right):
-        yield dot_layer([one.x], [end], "data", "o", end == one.value, 4.5)
 
 
 def feature_note(one: Feature) -> str:
@@ -611,7 +606,14 @@ class PlaneMap(Plot):
         """What people read on a terminal."""
         found = self.plane
         picture = "\n".join(draw_plane_map(found, screen, rows))
-        table = critical_table(found, digits)
+        first, second = map(printable_text, found.names)
+        columns = [
+            Column("point", lambda one: f"{CRITICAL_GLYPHS[one.kind]} {one.kind}"),
+            Column(first, attrgetter("x"), is_number=True),
+            Column(second, attrgetter("y"), is_number=True),
+            Column("f", attrgetter("value"), is_number=True, style="green"),
+        ]
+        table = make_table(columns, found.critical, digits, what="points")
         words = [
             contour_text(found, screen.width or 80),
             *descent_lines(found, digits),
@@ -756,18 +758,6 @@ def level_crossing(start: Place, stop: Place, low: float, high: float, level: fl
     """Where a level is met between two corners."""
     part = (level - low) / (high - low)
     return start[0] + part * (stop[0] - start[0]), start[1] + part * (stop[1] - start[1])
-
-
-def critical_table(found: Plane, digits: int) -> Table:
-    """The points where the gradient is 0, a line each."""
-    first, second = map(printable_text, found.names)
-    columns = [
-        Column("point", lambda one: f"{CRITICAL_GLYPHS[one.kind]} {one.kind}"),
-        Column(first, attrgetter("x"), is_number=True),
-        Column(second, attrgetter("y"), is_number=True),
-        Column("f", attrgetter("value"), is_number=True, style="green"),
-    ]
-    return make_table(columns, found.critical, digits, what="points")
 
 
 def contour_text(found: Plane, width: int) -> str:

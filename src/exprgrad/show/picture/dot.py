@@ -34,7 +34,6 @@ from exprgrad.show.picture.cards import (
     Card,
     DrawingOptions,
     Wire,
-    arrival_port,
     card_operation_text,
     card_text,
     card_width,
@@ -211,7 +210,7 @@ def draw_row(
     )
     groups = {(): picture} | {
         names: graphviz_frame("cluster_in_" + "/".join(names), card_text(names[-1], TITLE))
-        for names in nested_frames(within)
+        for names in sorted({way[:at] for way in within.values() for at in range(1, len(way) + 1)})
     }
 
     def place(node: int) -> Digraph:
@@ -262,7 +261,8 @@ def draw_wires(
     operands, sides, room = plan.run.operands(user), plan.manner.sides, plan.manner.room
     for position, (chip, flows) in enumerate(plan.wires[user]):
         start = f"{starts[operands[position]]}:{sides.leave}"
-        end = f"n{user}:{arrival_port(len(operands), position, plan.manner)}"
+        port = f"s{position}:" * (len(operands) > 1)
+        end = f"n{user}:{port}{sides.arrive}"
         manner = {} if flows else {**look.QUIET}
         if room:
             manner["id"] = f"w{user}_{position}"
@@ -277,12 +277,6 @@ def draw_wires(
             )
             picture.edge(start, f"{middle}:{sides.arrive}", arrowhead="none", **manner)
             picture.edge(f"{middle}:{sides.leave}", end, **manner)
-
-
-def nested_frames(within: Mapping[int, tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """All frames around nodes, each by the names from the outside in."""
-    ways = {*within.values()}
-    return sorted({names[:depth] for names in ways for depth in range(1, len(names) + 1)})
 
 
 def graphviz_frame(name: str, text: str) -> Digraph:

@@ -2,63 +2,76 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
-from operator import attrgetter
 from typing import Any
 
 from exprgrad.errors import command_or_python, install_command
-from exprgrad.explain.checking.check import Check, SampledClaim
+from exprgrad.explain.checking.check import Check
 from exprgrad.explain.diagnostics import DiagnosedRun
 from exprgrad.language.write.infix import LIMIT
 from exprgrad.run.balls.balls import has_balls
 from exprgrad.run.evaluation import Diagnostic
-from exprgrad.show.documents.document import csv_rows
 from exprgrad.show.text.lines import decimal_text
-from exprgrad.show.text.table import Column, Table, make_table
+from exprgrad.show.text.table import Column, Table, csv_column, make_table
 from exprgrad.source import cut_text, printable_text
 
-__all__ = [
-    "check_diagnostics", "check_fields", "check_foot", "check_rows", "check_table", "doubtful_checks",
-]  # fmt: skip
+__all__ = ["check_diagnostics", "check_fields", "check_table", "doubtful_checks"]
 
 FIELDS = ("input", "analytic", "numeric", "error", "left", "right", "verdict", "message")
-"""What JSON and CSV say of every check."""
+"""What JSON says of every check."""
 LONGEST_MESSAGE = 72
 """The longest message that stands in a table; a longer one is a warning alone."""
 
 
-def check_table(checks: Sequence[Check], digits: int, foot: str, *, whole: bool = False) -> Table:
+def check_table(
+    checks: Sequence[Check], run: DiagnosedRun | None, digits: int, *, whole: bool = False
+) -> Table:
     """A line for each check: the two numbers, what the numeric one may be off by, and the verdict.
 
-    Where a terminal is too narrow for that, a line for each of them.
+    Below it stand the output, unless there is no ``run``, as of claims, and how many of the checks agree.
+    Where a terminal is too narrow for the table, each number has a line.
     """
     claims = any(check.claim is not None for check in checks)
+    number = partial(Column, is_number=True)
+    analytic, numeric = ("true", "claimed") if claims else ("analytic", "numeric")
     columns = [
         Column(
             "claim" if claims else "input",
             lambda one: cut_text(f"{one.input} = {one.claim}", LIMIT) if claims else one.input,
             flexible=True,
+            key="input",
         ),
+        number(analytic, style="yellow", key="analytic"),
+        number(numeric, style="green", key="numeric"),
+        number(
+            "error",
+            lambda one: decimal_text(one.error, 2),
+            style="dim",
+            key="error",
+            is_shown=not claims,
+        ),
+        csv_column(key="left"),
+        csv_column(key="right"),
         Column(
-            "true" if claims else "analytic", attrgetter("analytic"), is_number=True, style="yellow"
+            "verdict",
+            lambda one: (
+                one.message
+                if one.verdict == "agrees" or len(one.message) <= LONGEST_MESSAGE
+                else one.verdict
+            ),
+            flexible=True,
+            key="verdict",
         ),
-        Column(
-            "claimed" if claims else "numeric", attrgetter("numeric"), is_number=True, style="green"
-        ),
-        Column("error", lambda check: decimal_text(check.error, 2), is_number=True, style="dim"),
-        Column("verdict", check_cell, flexible=True),
+        csv_column(key="message"),
+        *([csv_column(key="claim")] if claims else []),
     ]
-    if claims:
-        del columns[3]
+    foot = f"{sum(one.verdict == 'agrees' for one in checks):,} of {len(checks):,} agree"
+    if run is not None:
+        value = decimal_text(run.value, digits)
+        foot = f"output  {printable_text(run.output_label)} = {value}\n{foot}"
     table = make_table(columns, checks, digits, whole=whole, foot=foot, what="checks")
     return table._replace(narrower=[partial(stack_check_table, table)])
-
-
-def check_cell(check: Check) -> str:
-    """What a check found, as far as there is room."""
-    fits = check.verdict == "agrees" or len(check.message) <= LONGEST_MESSAGE
-    return check.message if fits else check.verdict
 
 
 def stack_check_table(table: Table) -> Table:
@@ -76,6 +89,7 @@ def stack_check_table(table: Table) -> Table:
 
 def check_fields(check: Check) -> dict[str, Any]:
     """A check as JSON has it."""
+    tried = check.sampled
     found = {name: getattr(check, name) for name in FIELDS}
     if check.node is not None:
         found["node"] = check.node
@@ -83,25 +97,18 @@ def check_fields(check: Check) -> dict[str, Any]:
         found |= {
             "claim": check.claim,
             "point": check.point,
-            "sampled": sampled_claim_fields(check.sampled),
+            "sampled": tried
+            and {
+                "points": tried.points,
+                "thresholds": [
+                    {"input": t.input, "at": t.at, "text": t.text} for t in tried.thresholds
+                ],
+                "one_sided": list(tried.one_sided),
+            },
             "proof": check.proof,
             "width": check.width,
         }
     return found
-
-
-def sampled_claim_fields(sampled: SampledClaim | None) -> dict[str, Any] | None:
-    """Where a claim was tried, as JSON has it; None if nowhere."""
-    if sampled is None:
-        return None
-    places = [{"input": t.input, "at": t.at, "text": t.text} for t in sampled.thresholds]
-    return {"points": sampled.points, "thresholds": places, "one_sided": list(sampled.one_sided)}
-
-
-def check_rows(checks: Sequence[Check]) -> Iterator[list[Any]]:
-    """A check a line of CSV."""
-    names = [*FIELDS, *(["claim"] if any(check.claim is not None for check in checks) else [])]
-    return csv_rows({name: attrgetter(name) for name in names}, checks)
 
 
 def doubtful_checks(checks: Sequence[Check]) -> list[Check]:
@@ -138,13 +145,3 @@ def verdict_help(check: Check, run: DiagnosedRun | None) -> str | None:
         return None
     by = command_or_python("grad --trust", "a run's trust()")
     return f"{by} says where digits are lost, and what would keep them"
-
-
-def check_foot(checks: Sequence[Check], run: DiagnosedRun | None, digits: int) -> str:
-    """Below the table: the output, and how many of the checks agree."""
-    agreed = sum(check.verdict == "agrees" for check in checks)
-    count = f"{agreed:,} of {len(checks):,} agree"
-    if run is None:
-        return count
-    called = run.output_label
-    return f"output  {printable_text(called)} = {decimal_text(run.value, digits)}\n{count}"

@@ -16,21 +16,16 @@ from exprgrad.show.picture.plots import (
     rule_layer,
 )
 from exprgrad.show.text.lines import decimal_text, true_minus
-from exprgrad.show.text.table import Column, Table, make_table
-from exprgrad.solvers.fit.fit import Estimate, Fit, fit_curve
+from exprgrad.show.text.table import Column, Table, csv_column, make_table
+from exprgrad.solvers.fit.fit import Fit, fit_curve
 from exprgrad.source import cut_text, printable_text
 
-__all__ = ["fit_ending", "fit_fields", "fit_parts", "fit_picture", "fit_rows"]
+__all__ = ["fit_ending", "fit_fields", "fit_parts", "fit_picture"]
 
 MOST_CORRELATED = 12
 """The most parameters whose correlations are shown as a table."""
 HELD = {"fixed": "held", "bound": "at its bound"}
 """The words for a parameter that was not estimated."""
-
-
-def confidence_percent(level: float) -> str:
-    """A level of confidence as people write it."""
-    return f"{level * 100:.10g} %"
 
 
 def fit_parts(found: Fit, digits: int, *, whole: bool) -> Iterator[str | Table]:
@@ -48,34 +43,51 @@ def fit_parts(found: Fit, digits: int, *, whole: bool) -> Iterator[str | Table]:
 
 def estimates_table(found: Fit, digits: int, *, whole: bool) -> Table:
     """A line for each parameter."""
-    columns = [
-        Column("parameter", flexible=True),
-        Column("value", is_number=True, style="green"),
-        Column("std. error", is_number=True),
-        Column(f"{confidence_percent(found.level)} interval", is_number=True, expendable=1),
-        Column("by profile", is_number=True, expendable=2),
-    ]
-    if not found.profiled:
-        columns.pop()
-
     undetermined = {name for way in found.open for name, by in way.items() if by}
-    rows = []
-    for name, one in found.parameters.items():
-        is_open = name in undetermined
-        missing = "not determined" if is_open else "unknown"
-        error = HELD[one.held] if one.held else decimal_text(one.error, digits) or missing
-        value = None if is_open and not one.held else one.value
-        intervals = fit_interval_text(one.interval, digits), fit_interval_text(one.profile, digits)
-        rows.append([name, value, error, *intervals])
-    return make_table(columns, rows, digits, whole=whole, what="parameters")
 
+    def error_cell(name: str) -> str:
+        one, missing = estimates[name], "not determined" if name in undetermined else "unknown"
+        return HELD[one.held] if one.held else decimal_text(one.error, digits) or missing
 
-def fit_interval_text(interval: tuple[float, float] | None, digits: int) -> str:
-    """An interval."""
-    if interval is None:
-        return ""
-    low, high = interval
-    return f"{decimal_text(low, digits)} … {decimal_text(high, digits)}"
+    def interval_columns(heading: str, field: str, key: str, expendable: int) -> Iterator[Column]:
+        """A column for people, and for programs one for each end."""
+        ends = {name: getattr(one, field) or (None, None) for name, one in estimates.items()}
+        yield Column(
+            heading,
+            lambda name: " … ".join(filter(None, (decimal_text(x, digits) for x in ends[name]))),
+            is_number=True,
+            expendable=expendable,
+        )
+        yield csv_column(key=f"{key}low", value=lambda name: ends[name][0])
+        yield csv_column(key=f"{key}high", value=lambda name: ends[name][1])
+
+    estimates = found.parameters
+    level = f"{found.level * 100:.10g} % interval"
+    columns = [
+        Column("parameter", key="parameter", value=str, flexible=True),
+        Column(
+            "value",
+            lambda name: (
+                None if name in undetermined and not estimates[name].held else estimates[name].value
+            ),
+            is_number=True,
+            style="green",
+            key="value",
+            value=lambda name: estimates[name].value,
+        ),
+        Column(
+            "std. error",
+            error_cell,
+            is_number=True,
+            key="error",
+            value=lambda name: estimates[name].error,
+        ),
+        *interval_columns(level, "interval", "", 1),
+        *(interval_columns("by profile", "profile", "profile_", 2) if found.profiled else ()),
+        csv_column(key="digits", value=lambda name: estimates[name].digits),
+        csv_column(key="held", value=lambda name: estimates[name].held),
+    ]
+    return make_table(columns, [*estimates], digits, whole=whole, what="parameters")
 
 
 def uncertain_estimates(found: Fit) -> list[int]:
@@ -92,12 +104,6 @@ def correlation_table(found: Fit, known: Sequence[int]) -> Table:
         cells = [correlation_text(found.correlation[at][other]) for other in known[:place]]
         rows.append([names[place], *cells, *[""] * (len(known) - 1 - place)])
     return Table(columns, rows[1:])
-
-
-def r_squared_text(value: float, digits: int) -> str:
-    """R²: 1 is only what is 1."""
-    shown = decimal_text(value, digits)
-    return f"1 - {decimal_text(1 - value, 2)}" if shown == "1" and value < 1 else shown
 
 
 def correlation_text(value: float) -> str:
@@ -119,7 +125,10 @@ def quality_lines(found: Fit, digits: int) -> Iterator[str]:
         yield f"{what} {decimal_text(value, digits)}"
     if found.r_squared is not None:
         caveat = "" if found.linear else ", which says little about a nonlinear model"
-        yield f"R² {r_squared_text(found.r_squared, digits)}{caveat}"
+        shown = decimal_text(found.r_squared, digits)
+        if shown == "1" and found.r_squared < 1:
+            shown = f"1 - {decimal_text(1 - found.r_squared, 2)}"
+        yield f"R² {shown}{caveat}"
     if found.aic is not None:
         yield f"AIC {decimal_text(found.aic, digits)}"
     known = uncertain_estimates(found)
@@ -130,7 +139,10 @@ def quality_lines(found: Fit, digits: int) -> Iterator[str]:
         tried, led, failed = found.starts
         yield f"{tried} starts: {led} led here" + (f", {failed} had no value" if failed else "")
     for way in found.open:
-        yield f"not determined: {null_direction_text(way)}"
+        moved = [
+            f"{printable_text(name)} by {decimal_text(by, 3)}" for name, by in way.items() if by
+        ]
+        yield f"not determined: moving {', '.join(moved)} changes nothing"
     few = [
         f"{printable_text(name)} {one.digits}"
         for name, one in found.parameters.items()
@@ -142,12 +154,6 @@ def quality_lines(found: Fit, digits: int) -> Iterator[str]:
         yield f"digits that rounding leaves: {', '.join(few)}"
 
 
-def null_direction_text(way: dict[str, float]) -> str:
-    """Describe a change of parameters that leaves the fit unchanged."""
-    moved = [f"{printable_text(name)} by {decimal_text(by, 3)}" for name, by in way.items() if by]
-    return f"moving {', '.join(moved)} changes nothing"
-
-
 def fit_ending(found: Fit) -> str:
     """Whether a fit converged, and why, or why not."""
     return f"{'converged' if found.converged else 'not converged'}: {printable_text(found.reason)}"
@@ -155,7 +161,17 @@ def fit_ending(found: Fit) -> str:
 
 def fit_fields(found: Fit) -> dict[str, Any]:
     """A fit as JSON has it."""
-    parameters = {name: estimate_fields(one, found) for name, one in found.parameters.items()}
+    parameters = {
+        name: {
+            "value": one.value,
+            "error": one.error,
+            "interval": one.interval and [*one.interval],
+            **({"profile": one.profile and [*one.profile]} if found.profiled else {}),
+            "digits": one.digits,
+            "held": one.held or None,
+        }
+        for name, one in found.parameters.items()
+    }
     return {
         "parameters": Lines(parameters.items(), "{}"),
         "residual_sd": found.residual_sd,
@@ -191,29 +207,6 @@ def named_matrix_lines(found: Fit, matrix: Any) -> Lines:
     return Lines(zip(names, rows, strict=True), "{}")
 
 
-def estimate_fields(one: Estimate, found: Fit) -> dict[str, Any]:
-    """A parameter as JSON has it."""
-    fields: dict[str, Any] = {
-        "value": one.value,
-        "error": one.error,
-        "interval": None if one.interval is None else [*one.interval],
-    }
-    if found.profiled:
-        fields["profile"] = None if one.profile is None else [*one.profile]
-    return {**fields, "digits": one.digits, "held": one.held or None}
-
-
-def fit_rows(found: Fit) -> Iterator[list[Any]]:
-    """The estimates as CSV."""
-    ends = ["low", "high", *(["profile_low", "profile_high"] if found.profiled else [])]
-    yield ["parameter", "value", "error", *ends, "digits", "held"]
-    for name, one in found.parameters.items():
-        cells = [*(one.interval or (None, None))]
-        if found.profiled:
-            cells += one.profile or (None, None)
-        yield [name, one.value, one.error, *cells, one.digits, one.held]
-
-
 # The rows, the model and what it leaves, as a picture.
 
 
@@ -234,7 +227,7 @@ def fit_picture(found: Fit, format: str, look: str | None = None) -> bytes:
     response = true_minus(cut_text(found.text.partition("~")[0].rpartition(";")[2].strip(), 30))
     rows: list[Layer] = []
     if drawn.low is not None and drawn.high is not None:
-        label = f"{confidence_percent(found.level)} band of the model"
+        label = f"{found.level * 100:.10g} % band of the model"
         rows.append(band_layer(drawn.places, drawn.low, drawn.high, label=label))
     rows.append(
         dot_layer(drawn.x, drawn.y, "grad", size=size, errors=drawn.deviations, label="data")

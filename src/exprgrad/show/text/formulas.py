@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -11,13 +11,12 @@ from exprgrad.explain.derivations import DerivationStep
 from exprgrad.graph.graph import Graph
 from exprgrad.language.write.infix import program_text
 from exprgrad.language.write.latex import graph_latex, latex_symbol, symbols_of_names
-from exprgrad.show.documents.document import csv_rows
 from exprgrad.show.text.lines import break_line
 from exprgrad.source import bracket_depths, display_width, printable_text
 
 __all__ = [
-    "derivative_lines", "formula_rows", "formula_text", "named_formula_lines", "nest_by_input",
-    "step_lines", "step_records",
+    "derivative_lines", "formula_text", "named_formula_lines", "nest_by_input", "step_lines",
+    "step_records",
 ]  # fmt: skip
 
 OUTPUTS = ("f", "F", "y", "g", "h", "z")
@@ -95,15 +94,6 @@ def named_formula_lines(name: str, text: str, width: int | None) -> Iterator[str
     yield from [name] if others else equation_lines(f"{name} = ", text, width)
     for statement in (first, *others) if others else ():
         yield from equation_lines("  ", statement, width)
-
-
-def formula_rows(found: Iterable[tuple[Orders, Graph]], to: str) -> Iterator[list[str]]:
-    """The derivatives as CSV: the inputs, and the formula."""
-    columns = {
-        "wrt": lambda one: ",".join(one[0]),
-        "derivative": lambda one: formula_text(one[1], to),
-    }
-    return csv_rows(columns, found)
 
 
 def nest_by_input(texts: Mapping[Orders, str], wrt: Sequence[str], order: int) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from exprgrad.show.text.lines import (
     show_all_hint,
 )
 from exprgrad.show.text.table import Screen
-from exprgrad.source import WIDTH, Span, display_width, printable_text
+from exprgrad.source import WIDTH, display_width, printable_text
 
 __all__ = ["grad_map"]
 
@@ -53,7 +53,10 @@ def grad_map(run: DiagnosedRun, digits: int, screen: Screen, *, whole: bool = Fa
     """
     adjoints_of(run, "grads to show on the formula")
     width, color = screen.width or WIDTH, screen.color
-    end = len(run.text) if whole else end_of_shown_text(run.text)
+    end = len(run.text)
+    if not whole:  # a text that is cut ends in …
+        most = end if end <= MOST_CHARACTERS else MOST_CHARACTERS - 1
+        *_, (_, end) = islice(line_spans(run.text, most), MOST_LINES)
     owner = character_owners(run.graph, run.text, end)
     sizes = [grad_size(run.grad(node)) for node in range(len(run.graph))]
     top = max((found for found in sizes if found is not None and math.isfinite(found)), default=0.0)
@@ -78,13 +81,6 @@ def grad_map(run: DiagnosedRun, digits: int, screen: Screen, *, whole: bool = Fa
     shown = min(max(digits, FEWEST_DIGITS), MOST_DIGITS)
     words = legend_words(called, set(levels.values()), top, shown, color=color)
     return "\n".join([*lines, *wrap_words(words, width)])
-
-
-def end_of_shown_text(text: str) -> int:
-    """Where a text ends that is shown, with ``…`` if it is cut."""
-    end = len(text) if len(text) <= MOST_CHARACTERS else MOST_CHARACTERS - 1
-    *_, (_, stop) = islice(line_spans(text, end), MOST_LINES)
-    return stop
 
 
 def line_spans(text: str, end: int) -> Iterator[tuple[int, int]]:
@@ -116,7 +112,11 @@ def character_owners(graph: Graph, text: str, end: int) -> list[int]:
             owner[at], free[at] = node, at + 1
             at = unpainted(at + 1)
 
-    written = outermost_call_spans(graph) if graph.calls else {}
+    written = {  # terms of a recurrence are written all at once
+        call.result: [(o, graph.span(o)) for o in call.operands] + [(call.result, call.span)]
+        for call in graph.calls
+        if call.parent < 0 and call.kind != "term"
+    }
     if written:  # what is named in a call is no operand of what it stands in
         for node, start, stop in named_nodes_in_text(graph, text[:end]):
             paint(node, start, stop)
@@ -138,18 +138,6 @@ def character_owners(graph: Graph, text: str, end: int) -> list[int]:
     for node, start, stop in named_nodes_in_text(graph, text[:end]):
         paint(node, start, stop)
     return owner
-
-
-def outermost_call_spans(graph: Graph) -> dict[int, list[tuple[int, Span]]]:
-    """By the result of a call that stands in no other: it and its operands, each with where it is written.
-
-    Terms of a recurrence are written all at once, and so left out.
-    """
-    return {
-        call.result: [(o, graph.span(o)) for o in call.operands] + [(call.result, call.span)]
-        for call in graph.calls
-        if call.parent < 0 and call.kind != "term"
-    }
 
 
 def parameter_scopes(text: str) -> Iterator[tuple[int, int, set[str]]]:

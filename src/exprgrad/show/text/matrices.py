@@ -109,14 +109,9 @@ def iterate_numbers(value: Any) -> Iterator[float]:
         yield from flat[start : start + AT_ONCE].tolist()
 
 
-def iterate_indices(shape: Shape) -> Iterator[tuple[int, ...]]:
-    """Every index of a tensor, in row-major order."""
-    return product(*map(range, shape))
-
-
 def element_names(name: str, shape: Shape) -> list[str]:
     """The names of a tensor's numbers, in row-major order: ``W[0, 1]``."""
-    return [element_name(name, at) for at in iterate_indices(shape)]
+    return [element_name(name, at) for at in product(*map(range, shape))]
 
 
 # Tables.
@@ -136,7 +131,11 @@ def matrix_parts(
         shapes = f"{shape_text(block.row_shape)} by {shape_text(block.column_shape)}"
         called = found.called.format(row=group_label(block.row), column=block.column)
         yield printable_text(f"{called}: {shapes} → {shape_text(block.shape)}")
-        if whole or is_small_block(block):
+        rows, columns = map(shape_size, block_sides(block))
+        is_small = rows * columns <= LONGEST_WHOLE or (
+            columns <= MOST_COLUMNS and rows <= EDGE_ROWS
+        )
+        if whole or is_small:  # then it is shown number by number
             numbers = block_grid(block, is_named=found.is_named)
             yield matrix_table(numbers, digits, "", whole=whole, width=screen.width)
         else:
@@ -176,15 +175,6 @@ def matrix_table(
         return drawn(headings, pairs, foot=foot + explained)
     headings = [Column("row", flexible=True), Column("column", flexible=True), as_number("value")]
     return drawn(headings, list(found.listed()), foot=foot, what="entries")
-
-
-def is_small_block(block: MatrixBlock) -> bool:
-    """Whether a block is small enough to be shown number by number."""
-    rows, columns = block_sides(block)
-    count = shape_size(block.shape)
-    return count <= LONGEST_WHOLE or (
-        shape_size(columns) <= MOST_COLUMNS and shape_size(rows) <= EDGE_ROWS
-    )
 
 
 def block_sides(block: MatrixBlock) -> tuple[Shape, Shape]:
@@ -359,7 +349,7 @@ def matrix_rows(
 
 def index_texts(shape: Shape) -> Iterator[str]:
     """Every index of a tensor as CSV has it: ``0 1``."""
-    return (" ".join(map(str, at)) for at in iterate_indices(shape))
+    return (" ".join(map(str, at)) for at in product(*map(range, shape)))
 
 
 def vector_rows(values: Mapping[str, Any], *, among_tensors: bool) -> Iterator[list[Any]]:

@@ -43,7 +43,7 @@ from exprgrad.run.numbers.sweeps import (
     condition_holds,
     functions,
 )
-from exprgrad.show.documents.document import csv_rows, encode_nonfinite, small_document
+from exprgrad.show.documents.document import csv_rows, encode_nonfinite
 from exprgrad.show.text.lines import INDENT, align_columns, decimal_text
 from exprgrad.show.text.table import Column, Table
 from exprgrad.source import bracket_depths
@@ -51,7 +51,7 @@ from exprgrad.source import bracket_depths
 __all__ = [
     "LIBRARIES", "MOST_POINTS", "STANDING_FOR", "Case", "convention_fields", "convention_lines",
     "convention_record", "critical_points_of_row", "example_cases", "example_operands", "find_rows",
-    "operation_details", "operation_rows", "operation_usage", "operations_document", "operations_table",
+    "operation_details", "operation_rows", "operation_usage", "operations_fields", "operations_table",
     "overview_parts", "parse_operation_name", "structural_overview",
 ]  # fmt: skip
 
@@ -347,11 +347,37 @@ def break_formula(text: str, width: int, indent: str = "") -> list[str]:
     ]
 
 
-def operations_document(rows: Sequence[Row]) -> str:
-    """The rows as a JSON document: elementwise and structural ones apart."""
-    operations = [elementwise_fields(row) for row in rows if isinstance(row, Op)]
-    structural = [structural_fields(row) for row in rows if isinstance(row, Structural)]
-    return small_document("ops", operations=operations, structural=structural) + "\n"
+def operations_fields(rows: Sequence[Row]) -> dict[str, Any]:
+    """The rows as JSON has them: elementwise and structural ones apart."""
+    return {
+        "operations": [
+            {
+                "name": op.name,
+                "usage": operation_usage(op),
+                "operands": list(op.names),
+                "variadic": op.variadic,
+                "about": op.about,
+                "partials": list(op.partials),
+                "shown": list(op.display_partials or op.partials),
+                "definition": op.definition or None,
+                "domain": op.domain or None,
+                "poles": [{"where": where, "value": value} for where, value in op.poles],
+                "special": [{"where": s.where, "code": s.code, "why": s.why} for s in op.special],
+                "gate": op.gate,
+                "infix": op.infix or op.prefix or None,
+                "latex": op.latex,
+                "value_ulp": op.value_ulp,
+                "value_abs": op.value_abs,
+                "partial_ulp": op.partial_ulp,
+                "partial_abs": op.partial_abs,
+                "caveat": op.caveat or None,
+                "conventions": convention_fields(op),
+            }
+            for op in rows
+            if isinstance(op, Op)
+        ],
+        "structural": [structural_fields(row) for row in rows if isinstance(row, Structural)],
+    }
 
 
 def operation_rows(rows: Sequence[Row]) -> Iterator[list[str]]:
@@ -365,32 +391,6 @@ def operation_rows(rows: Sequence[Row]) -> Iterator[list[str]]:
         "about": lambda row: row.about,
     }
     return csv_rows(columns, rows)
-
-
-def elementwise_fields(op: Op) -> dict[str, Any]:
-    """One row as JSON has it."""
-    return {
-        "name": op.name,
-        "usage": operation_usage(op),
-        "operands": list(op.names),
-        "variadic": op.variadic,
-        "about": op.about,
-        "partials": list(op.partials),
-        "shown": list(op.display_partials or op.partials),
-        "definition": op.definition or None,
-        "domain": op.domain or None,
-        "poles": [{"where": where, "value": value} for where, value in op.poles],
-        "special": [{"where": s.where, "code": s.code, "why": s.why} for s in op.special],
-        "gate": op.gate,
-        "infix": op.infix or op.prefix or None,
-        "latex": op.latex,
-        "value_ulp": op.value_ulp,
-        "value_abs": op.value_abs,
-        "partial_ulp": op.partial_ulp,
-        "partial_abs": op.partial_abs,
-        "caveat": op.caveat or None,
-        "conventions": convention_fields(op),
-    }
 
 
 # Structural rows.
@@ -504,13 +504,9 @@ def first_cotangents(row: Structural) -> str:
     text, shapes = ",  ".join(case.cotangents), operand_shapes(row, case)
     if any(parameter.default is ... for parameter in row.parameters):
         return f"{text}  for {case.written}, {shapes}" if any(map(str.isdigit, text)) else text
-    return text if double_axes(row, case).cotangents == case.cotangents else f"{text}  for {shapes}"
-
-
-def double_axes(row: Structural, case: Case) -> Case:
-    """An example with every axis twice as long, and the same settings."""
-    shapes = tuple([tuple([2 * length for length in shape]) for shape in case.shapes])
-    return make_case(row, shapes, case.settings, row.shape(shapes, case.settings))
+    doubled = tuple([tuple([2 * length for length in shape]) for shape in case.shapes])
+    other = make_case(row, doubled, case.settings, row.shape(doubled, case.settings))
+    return text if other.cotangents == case.cotangents else f"{text}  for {shapes}"
 
 
 def operand_shapes(row: Structural, case: Case) -> str:
@@ -760,18 +756,16 @@ def convention_lines(op: Op) -> Iterator[str]:
         # A zero's sign is shown, for it may count.
         at = ", ".join(f"{name} = {float(x):g}" for name, x in point["at"].items())
         rows.append(f"  at {at}, {point['what']}")
-        columns = [answer_cells(point[key], len(op.fallback_names)) for key in titles]
+        columns = [
+            [*map(point_cell, [point[key]["value"], *point[key]["partials"]])]
+            if point[key]
+            else ["?"] * (1 + len(op.fallback_names))
+            for key in titles
+        ]
         labels = ["value", *(f"for {name}" for name in op.fallback_names)]
         rows += [[f"    {label}", *cells] for label, *cells in zip(labels, *columns, strict=True)]
     yield from align_columns(rows, right=range(1, 1 + len(titles)))
     yield from library_sources(op)
-
-
-def answer_cells(answer: Mapping[str, Any] | None, count: int) -> list[str]:
-    """A value, and the derivatives for so many operands, as people read them."""
-    if answer is None:
-        return ["?"] * (1 + count)
-    return [*map(point_cell, [answer["value"], *answer["partials"]])]
 
 
 def point_cell(number: float | str | None) -> str:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, astuple
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from exprgrad.explain.diagnostics import doubtful_nodes
 from exprgrad.language.write.infix import number_text
-from exprgrad.show.documents.document import Lines, csv_rows, shorten_tensor, shorten_tensors
+from exprgrad.show.documents.document import Lines, shorten_tensor, shorten_tensors
 from exprgrad.show.text.lines import (
     View,
     decimal_text,
@@ -28,13 +28,12 @@ if TYPE_CHECKING:
     from exprgrad.run.values.ranges import Interval
     from exprgrad.show.picture.plots import Frame
     from exprgrad.solvers.minima.minimize import Minimum, Resting, Stage
-    from exprgrad.solvers.minima.search import Counts
     from exprgrad.solvers.roots.solve import Problem, Root, Solution
 
 __all__ = [
     "ALL_DIGITS", "descent_rows", "descent_table", "ending_text", "every_nth_step", "loss_picture",
-    "minima_table", "minimum_fields", "point_rows", "point_table", "root_fields", "root_line", "root_parts",
-    "root_rows", "root_verdict", "sparkline_text", "stage_table", "step_record",
+    "minima_table", "minimum_fields", "point_table", "root_fields", "root_line", "root_parts", "root_rows",
+    "root_verdict", "sparkline_text", "stage_table",
 ]  # fmt: skip
 
 
@@ -208,13 +207,6 @@ def sparkline_text(values: Sequence[float]) -> str:
     )
 
 
-def step_record(step: Step) -> dict[str, Any]:
-    """A step as JSON has it."""
-    fields = {"inputs": step.inputs, "gradient": step.gradient, "update": step.update}
-    shown = {name: values and shorten_tensors(values) for name, values in fields.items()}
-    return {"step": step.step, "value": step.value, **shown}
-
-
 def every_nth_step(found: Descent[Any], every: int) -> list[Step]:
     """Every ``every``-th step, and the last."""
     *before, last = found.steps
@@ -304,10 +296,32 @@ def point_table(
         )
 
     columns = [
-        Column("input", str),
-        Column("start", start.__getitem__, is_number=True, style="dim", expendable=1),
-        Column("value", found.point.__getitem__, is_number=True, style="green"),
-        Column("grad", grad, is_number=True, style="yellow"),
+        Column("input", key="input", value=str),
+        Column(
+            "start",
+            start.__getitem__,
+            is_number=True,
+            style="dim",
+            expendable=1,
+            key="start",
+            value=lambda name: shorten_tensor(start[name]),
+        ),
+        Column(
+            "value",
+            found.point.__getitem__,
+            is_number=True,
+            style="green",
+            key="value",
+            value=lambda name: shorten_tensor(found.point[name]),
+        ),
+        Column(
+            "grad",
+            grad,
+            is_number=True,
+            style="yellow",
+            key="grad",
+            value=lambda name: shorten_tensor(gradient[name]),
+        ),
     ]
     called = found.run.output_label
     foot = f"{printable_text(called)} = {value:.{digits}g}\n{outcome_lines(found)}"
@@ -323,20 +337,9 @@ def outcome_lines(found: Minimum[Any]) -> str:
     more = len(found.active) - MOST_ACTIVE
     if more > 0:
         lines.append(f"… {more:,} more are active")
-    return "\n".join([*lines, evaluations_text(found.counts)])
-
-
-def evaluations_text(counts: Counts) -> str:
-    """How often what was worked out: ``12 values, 9 gradients, 8 Hessians``."""
-    words = {
-        "value": counts.value,
-        "gradient": counts.gradient,
-        "Hessian": counts.hessian,
-        "product": counts.product,
-    }
-    return ", ".join(
-        f"{count:,} {word}{'s' * (count != 1)}" for word, count in words.items() if count
-    )
+    counts = zip(("value", "gradient", "Hessian", "product"), astuple(found.counts), strict=True)
+    worked_out = [f"{count:,} {word}{'s' * (count != 1)}" for word, count in counts if count]
+    return "\n".join([*lines, ", ".join(worked_out)])
 
 
 def stage_table(found: Minimum[Any], digits: int, *, whole: bool = False) -> Table:
@@ -392,19 +395,6 @@ def minima_table(found: Minimum[Any], digits: int, *, whole: bool = False) -> Ta
     ]
     rows = [[one.value, *one.point.values(), one.starts] for one in found.places]
     return make_table(columns, rows, digits, whole=whole, what="minima")
-
-
-def point_rows(
-    found: Minimum[Any], start: Mapping[str, Any], gradient: Mapping[str, Any]
-) -> Iterator[list[Any]]:
-    """The point as CSV: an input a line, with its start and its grad; tensors are JSON."""
-    columns: dict[str, Callable[[Any], Any]] = {
-        "input": str,
-        "start": lambda name: shorten_tensor(start[name]),
-        "value": lambda name: shorten_tensor(found.point[name]),
-        "grad": lambda name: shorten_tensor(gradient[name]),
-    }
-    return csv_rows(columns, found.point)
 
 
 # Roots.

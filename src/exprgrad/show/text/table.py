@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any, Literal, NamedTuple
 
+from exprgrad.show.documents.document import csv_rows
 from exprgrad.show.text.lines import (
     EDGE_ROWS,
     FULL,
@@ -27,8 +28,8 @@ from exprgrad.show.text.lines import (
 from exprgrad.source import printable_text
 
 __all__ = [
-    "Column", "Screen", "Table", "draw_table", "least_width", "make_table", "plain_table", "render_html",
-    "rich_table",
+    "Column", "Screen", "Table", "csv_column", "draw_table", "least_width", "make_table", "plain_table",
+    "render_html", "rich_table",
 ]  # fmt: skip
 
 LEAST = 18
@@ -55,18 +56,29 @@ FOLDED = (160, 120, 80, 60, 40, 30, 20, 12)
 
 
 class Screen(NamedTuple):
-    """Where people read: so many cells wide, or without a width in a pipe; in colour or not."""
+    """Where people read: so many cells wide, or without a width in a pipe; in colour or not.
+
+    Numbers have so many ``digits``; ``whole`` leaves nothing out.
+    """
 
     width: int | None = None
     color: bool = False
+    digits: int = 6
+    whole: bool = False
 
 
 class Column(NamedTuple):
-    """A table's column: its heading, how to read a cell, whether it is numeric, and its Rich style.
+    """A column of an answer: what people read in it, and what CSV has.
 
-    ``cell`` reads an item's cell; None if an item is itself its cells.  A ``flexible`` column is
-    truncated on a narrow terminal; if that isn't enough, ``expendable`` columns are dropped, the
-    highest number first; 0 is never dropped.
+    ``heading``     the heading
+    ``cell``        reads an item's cell; None for what CSV has, or where an item is itself its cells
+    ``is_number``   whether it is numeric
+    ``style``       its Rich style
+    ``flexible``    whether it is truncated on a narrow terminal
+    ``expendable``  where that isn't enough, columns are dropped, the highest number first; 0 never is
+    ``key``         its name in CSV; empty for a column that only people have
+    ``value``       reads what CSV has; None for the item's attribute of that name
+    ``is_shown``    whether people have it
     """
 
     heading: str
@@ -75,13 +87,21 @@ class Column(NamedTuple):
     style: str = ""
     flexible: bool = False
     expendable: int = 0
+    key: str = ""
+    value: Callable[[Any], Any] | None = None
+    is_shown: bool = True
+
+
+csv_column = partial(Column, "", is_shown=False)
+"""A column that CSV has and people don't."""
 
 
 class Table(NamedTuple):
     """Rows of text; ``left_out`` rows are missing after the first ``EDGE_ROWS``; ``foot`` is below.
 
     ``what`` the rows are is said where some are left out.  ``narrower`` make tables to draw instead,
-    the widest first, where a terminal has no room for all columns but one.
+    the widest first, where a terminal has no room for all columns but one.  ``csv`` are the lines of CSV,
+    headings first, of a table whose columns have keys.
     """
 
     columns: Sequence[Column]
@@ -91,6 +111,7 @@ class Table(NamedTuple):
     marked: int = -1
     what: str = "nodes"
     narrower: Sequence[Callable[[], Table]] = ()
+    csv: Iterable[Sequence[Any]] | None = None
 
 
 def make_table(
@@ -122,14 +143,17 @@ def make_table(
             return value[0] if whole else value
         return value if whole else value_texts_by_room(value, digits, how)
 
-    getters = [column.cell or itemgetter(at) for at, column in enumerate(columns)]
+    values = {one.key: one.value or attrgetter(one.key) for one in columns if one.key}
+    csv = csv_rows(values, items) if values else None
+    columns = [column for column in columns if column.is_shown]
+    getters = [one.cell or values.get(one.key) or itemgetter(at) for at, one in enumerate(columns)]
     rows = [[said(cell(item)) for cell in getters] for item in shown]
     at = next((at for at, item in enumerate(shown) if item == marked), -1)
 
     def table(tensor: Callable[[Any], str]) -> Table:
         """The table with its tensors shown so."""
         texts = [[cell if isinstance(cell, str) else tensor(cell) for cell in row] for row in rows]
-        return Table(columns, texts, left_out, foot, at, what)
+        return Table(columns, texts, left_out, foot, at, what, csv=csv)
 
     manners = [partial(first_that_fits, room=how.room) for how in VIEWS]
     if whole:

@@ -55,8 +55,8 @@ if TYPE_CHECKING:
     from exprgrad.graph.calls import ClosedCall
 
 __all__ = [
-    "Names", "Passed", "Visit", "define_node", "definition_lines", "elided_contributions",
-    "lay_out_in_columns", "name_in_trace", "trace_names", "trace_parts", "trace_text",
+    "Names", "Passed", "Visit", "define_node", "definition_lines", "lay_out_in_columns", "name_in_trace",
+    "trace_names", "trace_parts", "trace_text",
 ]  # fmt: skip
 
 LONGEST_IN_COLUMN, LONGEST_FORMULA = 40, 60
@@ -174,7 +174,8 @@ def sweep_visits(
             parts += passed
         if closed is not None:
             parts = [*call_contributions(run, closed, parts)]
-        yield Visit(node, parts=elided_contributions(parts, whole=whole), call=closed is not None)
+        shown = [*elide_items(parts, len(parts), "contributions", whole=whole)]
+        yield Visit(node, parts=shown, call=closed is not None)
 
 
 def call_contributions(
@@ -231,7 +232,9 @@ def visit_contributions(
         is_last = not awaited[operand]
         remark = "complete" if is_last and graph.kinds[operand] == INPUT else ""
         local, contribution = passed.get(position, (0.0, None))
-        if contribution is None or is_closed_branch(graph.kinds[node], position, local):
+        op = BY_NAME.get(graph.kinds[node])
+        is_closed = op is not None and is_gated_edge(op, position) and is_zero_derivative(local)
+        if contribution is None or is_closed:
             yield Passed(position, operand, local, seed, None, None, remark)
             continue
         before = sofar.pop(operand, None)
@@ -239,17 +242,6 @@ def visit_contributions(
         if not is_last:
             sofar[operand] = after
         yield Passed(position, operand, local, seed, before, after, remark)
-
-
-def is_closed_branch(kind: str, position: int, local: Any) -> bool:
-    """Whether an edge is a branch that is nowhere taken, given its local derivative."""
-    op = BY_NAME.get(kind)
-    return op is not None and is_gated_edge(op, position) and is_zero_derivative(local)
-
-
-def elided_contributions(parts: Sequence[Passed], *, whole: bool) -> list[Passed | str]:
-    """The first and the last of many contributions."""
-    return [*elide_items(parts, len(parts), "contributions", whole=whole)]
 
 
 # Names.

@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from math import isfinite
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from exprgrad.explain.diagnostics import DiagnosedRun
 from exprgrad.graph.graph import element_name, unravel_position
 from exprgrad.language.write.infix import ATOM, operand_level
 from exprgrad.run.values.uncertain import concise_text, plus_minus, to_two_digits
-from exprgrad.show.documents.document import Apart, csv_rows, shorten_tensors
+from exprgrad.show.documents.document import Apart, shorten_tensors
 from exprgrad.show.documents.runs import node_rows
 from exprgrad.show.text.lines import IN_CELL, decimal_text
 from exprgrad.show.text.nodes import named_node_text
-from exprgrad.show.text.table import Column, Table, make_table
+from exprgrad.show.text.table import Column, Table, csv_column, make_table
 from exprgrad.source import WIDTH, Source, cut_text, excerpt_lines, printable_text
 
 if TYPE_CHECKING:
-    from exprgrad.explain.digits.losses import LostDigits
     from exprgrad.explain.digits.trust import Trust, TrustedNumber
     from exprgrad.solvers.uncertainty.propagation import Uncertainty
 
 __all__ = [
-    "digit_count_or_verdict", "elasticity_rows", "elasticity_table", "trust_fields", "trust_rows",
-    "trust_sentences", "trust_table", "uncertainty_budget", "uncertainty_field", "uncertainty_rows",
+    "UNCOUNTED", "elasticity_table", "number_fields", "trust_sentences", "trust_table",
+    "uncertainty_budget", "uncertainty_field", "uncertainty_rows",
 ]  # fmt: skip
 
 
@@ -54,13 +54,37 @@ LONGEST_LABEL = 40
 def trust_table(run: DiagnosedRun, trust: Trust, *, whole: bool = False) -> Table:
     """The value and each derivative: as computed, as it is, and how many of its digits are right.
 
-    A long table is whole only if ``whole``.
+    A long table is whole only if ``whole``.  CSV also says where digits are lost, and why.
     """
     columns = [
-        Column("number", lambda named: trusted_number_label(run, named[0]), flexible=True),
-        Column("computed", lambda named: repr(named[1].value), style="green"),
+        Column(
+            "number",
+            lambda named: trusted_number_label(run, named[0]),
+            flexible=True,
+            key="name",
+            value=itemgetter(0),
+        ),
+        Column(
+            "computed",
+            lambda named: repr(named[1].value),
+            style="green",
+            key="value",
+            value=lambda named: named[1].value,
+        ),
         Column("true", lambda named: true_text(named[1]), expendable=1),
-        Column("right digits", lambda named: right_digits_cell(named[1]), style="yellow"),
+        Column(
+            "right digits",
+            lambda named: right_digits_cell(named[1]),
+            style="yellow",
+            key="digits",
+            value=lambda named: named[1].digits,
+        ),
+        csv_column(key="verdict", value=lambda named: named[1].verdict),
+        csv_column(key="low", value=lambda named: named[1].low),
+        csv_column(key="high", value=lambda named: named[1].high),
+        csv_column(key="node", value=lambda named: named[1].lost and named[1].lost.node),
+        csv_column(key="text", value=lambda named: named[1].lost and run.texts[named[1].lost.node]),
+        csv_column(key="why", value=lambda named: named[1].lost and named[1].lost.why),
     ]
     numbers, foot = list(trust.numbers()), "\n".join(verdict_explanations(trust))
     return make_table(columns, numbers, whole=whole, foot=foot, what="numbers")
@@ -142,7 +166,9 @@ def loss_paragraph(
     """Where some numbers lose digits, told of the first of them, and the mend that was tried."""
     lost, better = number.lost, number.rewrite
     assert lost is not None
-    label = label_of_loss(run, lost)
+    label = run.label(lost.node)
+    is_atom = not lost.place or operand_level(run.graph, lost.node, run.names) == ATOM
+    label = element_name(label if is_atom else f"({label})", lost.place)
     who = ", ".join(trusted_number_label(run, name) for name in names[:4]) + ", …" * (
         len(names) > 4
     )
@@ -161,19 +187,6 @@ def loss_paragraph(
         yield printable_text(f"  help: {better.advice}; here it gives {better.value!r}{digits}")
 
 
-def label_of_loss(run: DiagnosedRun, lost: LostDigits) -> str:
-    """What the number is called that loses digits: ``log(X)[0, 1]`` is one of a tensor's."""
-    label = run.label(lost.node)
-    is_atom = not lost.place or operand_level(run.graph, lost.node, run.names) == ATOM
-    return element_name(label if is_atom else f"({label})", lost.place)
-
-
-def trust_fields(trust: Trust) -> Apart:
-    """The ``trust`` object of the JSON document."""
-    gradient = {name: number_fields(number) for name, number in trust.gradient.items()}
-    return Apart({"value": number_fields(trust.value), "gradient": gradient})
-
-
 def number_fields(number: TrustedNumber | list[Any]) -> Any:
     """One number as JSON has it, or a tensor in nested lists."""
     if isinstance(number, list):
@@ -185,20 +198,6 @@ def number_fields(number: TrustedNumber | list[Any]) -> Any:
     if number.lost is not None and not number.lost.place:
         del fields["lost"]["place"]
     return fields
-
-
-def digit_count_or_verdict(number: TrustedNumber) -> str:
-    """How many digits are right, for scripts: a word where a count would say nothing."""
-    return number.verdict if number.verdict in UNCOUNTED else str(number.digits)
-
-
-def trust_rows(run: DiagnosedRun, trust: Trust) -> Iterator[list[Any]]:
-    """A line of CSV for each number; where its digits are lost stands in the last columns."""
-    yield ["name", "value", "digits", "verdict", "low", "high", "node", "text", "why"]
-    for name, number in trust.numbers():
-        lost = number.lost
-        place = [None] * 3 if lost is None else [lost.node, run.texts[lost.node], lost.why]
-        yield [name, number.value, number.digits, number.verdict, number.low, number.high, *place]
 
 
 # Uncertainties.
@@ -299,7 +298,12 @@ def tensor_budget(run: DiagnosedRun, found: Uncertainty, *, whole: bool) -> Tabl
             if len(places) <= MOST_COLUMNS
         ),
         *(
-            Column(f"share of {name}", partial(share_text, shares), is_number=True, expendable=1)
+            Column(
+                f"share of {name}",
+                partial(share_text, shares),
+                is_number=True,
+                expendable=1,
+            )
             for name, shares in found.shares.items()
         ),
     ]
@@ -377,23 +381,18 @@ def elasticity_table(
     run: DiagnosedRun, found: Mapping[str, Any], digits: int, *, whole: bool
 ) -> Table:
     """The inputs with their derivatives and elasticities, the largest magnitude first."""
-    answer = run.guarded(digits)
+    answer, number = run.guarded(digits), partial(Column, is_number=True)
     columns = [
-        Column("input", str, flexible=True),
-        Column("data", run.inputs.__getitem__, is_number=True, style="green"),
-        Column("grad", answer.gradient.__getitem__, is_number=True, style="yellow"),
-        Column("elasticity", found.__getitem__, is_number=True, style="bold"),
+        Column("input", key="name", value=str, flexible=True),
+        number("data", key="data", value=run.inputs.__getitem__, style="green"),
+        number(
+            "grad",
+            answer.gradient.__getitem__,
+            key="grad",
+            value=lambda name: run.true.gradient[name],
+            style="yellow",
+        ),
+        number("elasticity", key="elasticity", value=found.__getitem__, style="bold"),
     ]
     foot = f"output  {printable_text(run.output_label)} = {decimal_text(answer.value, digits)}"
     return make_table(columns, [*found], digits, whole=whole, how=IN_CELL, foot=foot, what="inputs")
-
-
-def elasticity_rows(run: DiagnosedRun, found: Mapping[str, Any]) -> Iterator[list[Any]]:
-    """The inputs as lines of CSV: value, derivative, elasticity."""
-    columns: dict[str, Callable[[Any], Any]] = {
-        "name": str,
-        "data": run.inputs.__getitem__,
-        "grad": lambda name: run.true.gradient[name],
-        "elasticity": found.__getitem__,
-    }
-    return csv_rows(columns, found)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from exprgrad.explain.diagnostics import DiagnosedRun
@@ -27,14 +28,13 @@ from exprgrad.show.text.lines import (
     signed_number,
 )
 from exprgrad.show.text.nodes import correction_line, correction_notes
-from exprgrad.show.text.table import Column, Screen, Table, make_table
+from exprgrad.show.text.table import Column, Screen, Table, csv_column, make_table
 from exprgrad.show.text.trace import (
     Names,
     Passed,
     Visit,
     define_node,
     definition_lines,
-    elided_contributions,
     lay_out_in_columns,
     name_in_trace,
     trace_names,
@@ -42,8 +42,8 @@ from exprgrad.show.text.trace import (
 from exprgrad.source import printable_text
 
 __all__ = [
-    "contribution_rows", "count_words", "order_trace", "order_verdict", "path_csv_rows", "paths_fields",
-    "paths_table", "paths_text", "visit_order_field", "visit_order_parts", "visit_order_rows",
+    "contribution_rows", "count_words", "grads_table", "order_trace", "order_verdict", "path_csv_rows",
+    "paths_fields", "paths_table", "paths_text", "visit_order_field", "visit_order_parts",
 ]  # fmt: skip
 
 ARROW = " → "
@@ -141,8 +141,16 @@ def paths_table(run: DiagnosedRun, ask: PathFinder, web: Web, digits: int) -> Ta
 def path_rows(
     found: Paths, web: Web, names: Sequence[str], digits: int, *, whole: bool
 ) -> list[PathLine]:
-    """The listed paths to an input, and what the others come to."""
-    pairs = [(path, factors_text(path, digits)) for path in found.listed]
+    """The listed paths to an input, and what the others come to.
+
+    A remark has the local derivatives along a path, where they are more than one and not too many.
+    """
+    pairs = [
+        (path, "= " + " × ".join(signed_number(factor, digits) for factor in path.factors))
+        if 1 < len(path.factors) < LONGEST_PATH
+        else (path, "")
+        for path in found.listed
+    ]
     rows = path_rows_with_remarks(pairs, web, names, digits, whole=whole)
     others = found.count - len(found.listed)
     if others and found.listed:
@@ -222,13 +230,6 @@ def path_text(path: Path, web: Web | None, names: Sequence[str], *, whole: bool)
     return ARROW.join(nodes)
 
 
-def factors_text(path: Path, digits: int) -> str:
-    """The local derivatives along a path, where they are more than one and not too many."""
-    if not 1 < len(path.factors) < LONGEST_PATH:
-        return ""
-    return "= " + " × ".join(signed_number(factor, digits) for factor in path.factors)
-
-
 def count_words(count: int, what: str = "path", *, exact: bool = True) -> str:
     """A count of paths, or of something else; exact up to a hundred digits, or up to six."""
     if count < 10 ** (MOST_DIGITS if exact else 6):
@@ -242,9 +243,12 @@ def count_words(count: int, what: str = "path", *, exact: bool = True) -> str:
 
 def paths_fields(found: Paths) -> dict[str, Any]:
     """The paths to an input as JSON has them."""
-    paths = [path_fields(path) for path in found.listed]
-    sums = {"gradient": found.gradient, "listed": paths, "rest": found.rest}
-    return {"count": found.count, **sums}
+    return {
+        "count": found.count,
+        "gradient": found.gradient,
+        "listed": [path_fields(path) for path in found.listed],
+        "rest": found.rest,
+    }
 
 
 def path_fields(path: Path) -> dict[str, Any]:
@@ -269,6 +273,7 @@ def path_csv_rows(run: DiagnosedRun, ask: PathFinder) -> Iterator[list[Any]]:
 def visit_order_parts(
     run: DiagnosedRun,
     found: VisitResult,
+    grads: Table,
     digits: int,
     screen: Screen,
     *,
@@ -280,7 +285,7 @@ def visit_order_parts(
     parts: list[str | Table] = ["\n".join([*fit_line(visits, width), ""])]
     if not found.inputs:
         return [*parts, "no input is differentiated"]
-    parts.append(grads_table(found, digits, whole=whole))
+    parts.append(grads)
     lines: list[str] = []
     for one in elide_items(found.inputs.items(), len(found.inputs), "inputs", whole=whole):
         if isinstance(one, str):
@@ -360,7 +365,7 @@ def make_visit(
     if kind == CONST or not contributions:
         return Visit(node, "a constant" if kind == CONST else "passes nothing on")
     parts = [contribution_with_fate(run, found, passed, names) for passed in contributions]
-    return Visit(node, parts=elided_contributions(parts, whole=whole))
+    return Visit(node, parts=[*elide_items(parts, len(parts), "contributions", whole=whole)])
 
 
 def contribution_with_fate(
@@ -394,14 +399,21 @@ def visit_order_text(
 
 
 def grads_table(found: VisitResult, digits: int, *, whole: bool) -> Table:
-    """What every input got, and its true grad."""
+    """What every input got, its true grad, and how many paths counted, were lost, and again."""
+    parts = found.inputs
+    number = partial(Column, is_number=True)
     columns = [
-        Column("input", str, flexible=True),
-        Column("got", lambda name: found.inputs[name].got, is_number=True, style="yellow"),
-        Column("true", lambda name: found.inputs[name].true, is_number=True, style="green"),
-        Column("paths", lambda name: paths_verdict(found.inputs[name], exact=False), expendable=1),
+        Column("input", key="input", value=str, flexible=True),
+        number("got", key="got", value=lambda name: parts[name].got, style="yellow"),
+        number("true", key="true", value=lambda name: parts[name].true, style="green"),
+        Column("paths", lambda name: paths_verdict(parts[name], exact=False), expendable=1),
+        csv_column(key="counted", value=lambda name: parts[name].counted.count),
+        csv_column(key="lost", value=lambda name: parts[name].lost.count),
+        csv_column(key="lost_sum", value=lambda name: parts[name].lost.sum),
+        csv_column(key="again", value=lambda name: parts[name].again.count),
+        csv_column(key="again_sum", value=lambda name: parts[name].again.sum),
     ]
-    return make_table(columns, list(found.inputs), digits, whole=whole, what="inputs")
+    return make_table(columns, [*parts], digits, whole=whole, what="inputs")
 
 
 def paths_verdict(part: Outcome, *, exact: bool = True) -> str:
@@ -509,21 +521,6 @@ def outcome_fields(part: Outcome) -> dict[str, Any]:
         "lost": {"paths": part.lost.count, "sum": part.lost.sum, "listed": lost, "rest": part.rest},
         "again": {"times": part.again.count, "sum": part.again.sum, "listed": again},
     }
-
-
-def visit_order_rows(found: VisitResult) -> Iterator[list[Any]]:
-    """An input a line: what it got, the true grad, and how many paths counted, were lost, and again."""
-    columns: dict[str, Callable[[Any], Any]] = {
-        "input": str,
-        "got": lambda name: found.inputs[name].got,
-        "true": lambda name: found.inputs[name].true,
-        "counted": lambda name: found.inputs[name].counted.count,
-        "lost": lambda name: found.inputs[name].lost.count,
-        "lost_sum": lambda name: found.inputs[name].lost.sum,
-        "again": lambda name: found.inputs[name].again.count,
-        "again_sum": lambda name: found.inputs[name].again.sum,
-    }
-    return csv_rows(columns, found.inputs)
 
 
 def contribution_rows(run: DiagnosedRun, found: VisitResult) -> Iterator[list[Any]]:
