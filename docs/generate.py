@@ -14,6 +14,7 @@ from exprgrad import parse
 from exprgrad.cli.command import load_command
 from exprgrad.cli.commands import COMMANDS
 from exprgrad.cli.group import Group
+from exprgrad.data.formats import FORMATS
 from exprgrad.explain.rewriting.rewrites import (
     EXTENSIONS,
     REWRITES,
@@ -93,6 +94,30 @@ def operations() -> str:
     for row in STRUCTURAL.values():
         parts.append(f"### {row.name}\n\n```text\n{operation_details(row).rstrip()}\n```\n")
     return "\n".join(parts)
+
+
+def formats() -> str:
+    """The page on the formats of rows: one row each."""
+    parts = [
+        "# Formats of rows\n",
+        "This page is generated from `src/exprgrad/data/formats/`; [a new one](../how-to/add-a-format.md) "
+        "is one file there.  `batch` and `fit` read a file as its ending says, and `batch` writes one so.  "
+        "Cells may hold numbers, texts and times, and what the table says.\n",
+        "| `--to` | endings | written | through a pipe | cells may hold, too | needs, beside pyarrow |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    for row in FORMATS.values():
+        pipe = "read" * (row.piped is not None), "written" * bool(row.writer and row.to_pipe)
+        cells = (
+            f"`{row.name}`" if row.writer else row.title,
+            " ".join(f"`{ending}`" for ending in row.endings),
+            "yes" if row.writer else "no",
+            ", ".join(filter(None, pipe)) or "no",
+            ", ".join(row.room) or "–",
+            row.needs.replace("_", "-") or "–",
+        )
+        parts.append(f"| {' | '.join(cells)} |")
+    return "\n".join(parts) + "\n"
 
 
 def rewrites() -> str:
@@ -212,6 +237,7 @@ PAGES = {
     "formulas.md": formulas,
     "commands.md": commands,
     "operations.md": operations,
+    "formats.md": formats,
     "rewrites.md": rewrites,
     "schema.json": schema,
 }

@@ -27,6 +27,8 @@ pytest.importorskip("narwhals")
 
 from exprgrad.data import batch as batches  # noqa: E402
 from exprgrad.data import formats, sums  # noqa: E402
+from exprgrad.data.format import BATCH  # noqa: E402
+from exprgrad.data.formats import ipc, parquet  # noqa: E402
 from exprgrad.data.targets import Manifest  # noqa: E402
 
 NAN = math.nan
@@ -220,8 +222,9 @@ def test_own_rows_come_to_the_same_bits_however_divided(
     data = data_in("parquet", columns, tmp_path)
     f = exprgrad.parse("x^k")
     found = []
-    for size, threads in ((formats.BATCH, 1), (1000, 1), (1000, 3), (sums.CHUNK + 1, 2)):
-        monkeypatch.setattr(formats, "BATCH", size)
+    for size, threads in ((BATCH, 1), (1000, 1), (1000, 3), (sums.CHUNK + 1, 2)):
+        for module in (ipc, parquet):
+            monkeypatch.setattr(module, "BATCH", size)
         found.append(repr(f.batch(data, reduce=reduce, by=by, threads=threads)))
     found.append(repr(f.batch(pa.table(columns), reduce=reduce, by=by)))
     assert len(set(found)) == 1

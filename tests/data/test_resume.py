@@ -25,7 +25,7 @@ pa = pytest.importorskip("pyarrow", reason="pip install 'exprgrad[data]'")
 
 import exprgrad  # noqa: E402
 from exprgrad.data import batch, formats  # noqa: E402
-from exprgrad.data.formats import shift_footer  # noqa: E402
+from exprgrad.data.formats.parquet import shift_footer  # noqa: E402
 from exprgrad.data.targets import (  # noqa: E402
     content_hash,
     open_locked,

@@ -11,7 +11,7 @@ from shell import command
 
 pytest.importorskip("pyarrow", reason="pip install 'exprgrad[data]'")
 
-from exprgrad.data import formats, places
+from exprgrad.data import format, places
 from exprgrad.data.places import RowFile
 from exprgrad.data.plans import columns_missing_in_first
 
@@ -22,7 +22,7 @@ LAST = "col129999"
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Less is looked at, so that lines may be shorter."""
     monkeypatch.chdir(tmp_path)
-    for module in (places, formats):
+    for module in (places, format):
         monkeypatch.setattr(module, "HEAD", 2**10)
     return tmp_path
 

@@ -165,8 +165,7 @@ compdef _exprgrad exprgrad
 }
 """Shell → the script that it reads once."""
 ENDINGS = {
-    "--file": (), "--inputs": (".json",), "--output": (), "@": (".csv", ".json", ".npy"),
-    "--data": (".csv", ".tsv", ".jsonl", ".parquet", ".arrow", ".gz"),
+    "--file": (), "--inputs": (".json",), "--output": (), "@": (".csv", ".json", ".npy"), "--data": (),
 }  # fmt: skip
 """Where a file stands → how the names of those that fit end; any, if none is said."""
 
@@ -315,7 +314,11 @@ def values_of(option: click.Option, typed: str, formula: str) -> Iterator[str]:
 
 def complete_paths(typed: str, where: str, before: str = "") -> Iterator[str]:
     """The files that a path may become, and folders on the way."""
-    name = os.path.basename(typed)  # noqa: PTH119
+    name, endings = os.path.basename(typed), ENDINGS[where]  # noqa: PTH119
+    if where == "--data":  # as the formats say
+        from exprgrad.data.formats import BY_ENDING
+
+        endings = (*BY_ENDING, ".gz")
     folder = typed[: len(typed) - len(name)]
     with suppress(OSError, ValueError):
         for entry in sorted(os.scandir(folder or "."), key=lambda entry: entry.name):
@@ -324,5 +327,5 @@ def complete_paths(typed: str, where: str, before: str = "") -> Iterator[str]:
             path = before + folder + entry.name
             if entry.is_dir():
                 yield f"{path}/"
-            elif not ENDINGS[where] or entry.name.lower().endswith(ENDINGS[where]):
+            elif not endings or entry.name.lower().endswith(endings):
                 yield f"{path} "

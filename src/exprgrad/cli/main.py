@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["main", "run"]
 
-ROW_FILES = (".csv", ".tsv", ".jsonl", ".parquet", ".arrow", ".xlsx", ".gz", ".zip")
 GARBAGE = 50_000
 """How many more objects call for a look for garbage: what starting up makes is none."""
 
@@ -89,9 +88,13 @@ def main(argv: list[str]) -> int:
         except click.UsageError as error:
             path = error.ctx.command_path if error.ctx else "exprgrad"
             help = f"'{path} --help' shows the options"
-            files = [arg.lstrip("@") for arg in argv if arg.lower().endswith(ROW_FILES)]
-            if files and "'--data'" in click_message(error):
-                help = f"write --data {files[0]}"
+            if "'--data'" in click_message(error):
+                from exprgrad.data.formats import BY_ENDING
+                from exprgrad.data.places import PACKED
+
+                endings = (*BY_ENDING, *PACKED)
+                files = [arg.lstrip("@") for arg in argv if arg.lower().endswith(endings)]
+                help = f"write --data {files[0]}" if files else help
             raise RequestError("usage", click_message(error), help=help) from None
         except click.ClickException as error:
             raise RequestError("usage", click_message(error)) from None

@@ -20,7 +20,8 @@ from exprgrad.data.arrow import (
     is_text_type,
     nan_text_mask,
 )
-from exprgrad.data.formats import FORMATS, Partition, RowWriter, read_batches
+from exprgrad.data.format import Partition, RowWriter
+from exprgrad.data.formats import FORMATS, read_batches
 from exprgrad.data.job import (
     REASONS,
     BatchJob,
@@ -49,7 +50,7 @@ from exprgrad.data.sums import (
     sum_huge,
     sum_parts,
 )
-from exprgrad.data.targets import Manifest, RunProgress, open_target, parts_folder, row_writer
+from exprgrad.data.targets import Manifest, RunProgress, open_target, parts_folder
 from exprgrad.data.threads import Threads, map_in_order, start_threads
 from exprgrad.errors import DigitsWarning, InputError, command_or_python
 from exprgrad.run.engines.columns import staggered_columns
@@ -206,7 +207,9 @@ def grow_partitions(
     assert plan.path is not None
     done, tally, size, *_ = kept.reached
     memos = [one.memo for one in kept.marks]
-    writer = row_writer(kept.file, plan.schema, plan.format, size, memos)
+    kept.file.truncate(size)
+    kept.file.seek(size)
+    writer = FORMATS[plan.format].writer(kept.file, plan.schema, size, memos)
     with closing_writer(writer):
         for told, is_end in write_rows(workers.rows(plan, done), writer, progress, threads):
             tally, done = merge_tallies(tally, told), done + is_end

@@ -30,7 +30,7 @@ from exprgrad.data.batch import (
     partition_rows,
     process_partition,
 )
-from exprgrad.data.formats import Partition
+from exprgrad.data.format import Partition
 from exprgrad.data.job import Tally, merge_tallies
 from exprgrad.data.places import remote_store
 from exprgrad.data.plans import BatchPlan

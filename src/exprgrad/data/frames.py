@@ -33,7 +33,7 @@ from exprgrad.data.batch import (
     tally_chunk,
     warn_of_lost_digits,
 )
-from exprgrad.data.formats import Partition
+from exprgrad.data.format import Partition
 from exprgrad.data.job import (
     BatchJob,
     Tally,

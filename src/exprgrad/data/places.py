@@ -28,7 +28,7 @@ from exprgrad.run.values.files import unreadable_file
 from exprgrad.run.values.layouts import Layout
 
 __all__ = [
-    "HEAD", "LONGEST", "PIPE", "STDIN", "UNPACKED", "WORKBOOK", "FolderKey", "RowFile", "expand_path",
+    "HEAD", "LONGEST", "PACKED", "PIPE", "STDIN", "UNPACKED", "FolderKey", "RowFile", "expand_path",
     "file_stamp", "find_row_files", "folder_keys", "is_inside_folder", "open_packed", "open_unpacked",
     "path_exists", "read_head", "remote_store", "split_packing", "standard_input",
 ]  # fmt: skip
@@ -305,9 +305,9 @@ def open_unpacked(path: str, sheet: str = "") -> AbstractContextManager[IO[bytes
     except (OSError, ValueError) as error:
         raise unreadable_file_error(path, error) from None
     packing = split_packing(path)[1]
-    if packing in ("zip", WORKBOOK):
+    if packing == "zip" or path.lower().endswith(WORKBOOK):
         with file:
-            return open_zipped(file, path) if packing == "zip" else read_sheet(file, path, sheet)
+            return open_zipped(file, path) if packing else read_sheet(file, path, sheet)
     if hasattr(file, "peek") and file.peek(2).startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
         file = import_arrow().transcoding_input_stream(
             import_arrow().PythonFile(file, "r"), "utf-16", "utf-8"
@@ -366,8 +366,6 @@ def workbook_cell(cell: object) -> str:
 
 def split_packing(path: str) -> tuple[str, str]:
     """A file's name without the ending that says it is packed, and what packs it, if anything does."""
-    if path.lower().endswith(WORKBOOK):
-        return path[: -len(WORKBOOK)] + ".csv", WORKBOOK
     for ending, name in PACKED.items():
         if path.lower().endswith(ending):
             return path[: -len(ending)], name

@@ -21,10 +21,10 @@ from exprgrad.data.arrow import (
     is_text_type,
     nan_text_mask,
 )
+from exprgrad.data.format import Partition
 from exprgrad.data.formats import (
     BY_ENDING,
     FORMATS,
-    Partition,
     format_by_ending,
     inspect_row_file,
     sample_file,
@@ -35,7 +35,6 @@ from exprgrad.data.places import (
     HEAD,
     PIPE,
     STDIN,
-    WORKBOOK,
     RowFile,
     expand_path,
     find_row_files,
@@ -80,12 +79,6 @@ __all__ = [
 
 BAD_ROWS = ("null", "drop", "fail")
 """The fates of rows that do not compute."""
-ROOM = {
-    "lists": ("parquet", "arrow", "jsonl"),
-    "objects": ("parquet", "arrow", "jsonl"),
-    "bytes": ("parquet", "arrow"),
-}
-"""What columns may hold → the formats that have room for it, if not all do."""
 
 
 class BatchPlan(NamedTuple):
@@ -137,7 +130,8 @@ def plan_batch(
     refuse_overwriting([one for one, _ in listed], path)
     sources, samples = zip(*sample_row_files(listed, layout), strict=True)
     if into_folder:
-        path, format = str(path).rstrip("/" + os.sep), to or sources[0].format
+        same = sources[0].format if FORMATS[sources[0].format].writer else "csv"
+        path, format = str(path).rstrip("/" + os.sep), to or same
         check_folder(path, format, sources, data)
     is_loose = any(FORMATS[source.format].is_loose for source in sources)  # and says no types
     by = tuple(dict.fromkeys(by))
@@ -337,24 +331,31 @@ def map_columns(
 def target_format(path: str | None, to: str | None) -> str:
     """The format of what is written: as the ending of a file says, or else as is asked for."""
     if path is None or path == PIPE:
-        if to == "parquet":
+        row = FORMATS[to or "csv"]
+        if not row.to_pipe:
             raise RequestError(
                 "usage",
-                "Parquet cannot be written to a pipe",
-                help="name a file: -o FILE.parquet",
+                f"{row.title} cannot be written to a pipe",
+                help=f"name a file: -o FILE{row.endings[0]}",
             )
-        return to or "csv"
+        return row.name
     try:
         found = format_by_ending(path)
     except RequestError as error:
         error.help = f"{error.help}; the name of a folder ends in /"
         raise
-    if split_packing(path)[1] not in ("", "gzip"):
-        message = f"cannot write '{path}': only .gz compression is supported"
-        help = "use .gz, or write to a pipe"
-        if path.lower().endswith(WORKBOOK):
-            message, help = f"cannot write '{path}': workbooks are only read", "use .csv"
-        raise RequestError("unknown-format", message, help=help).about(path)
+    for is_wrong, why, help in (
+        (FORMATS[found].writer is None, f"{FORMATS[found].title} are only read", "use .csv"),
+        (
+            split_packing(path)[1] not in ("", "gzip"),
+            "only .gz compression is supported",
+            "use .gz, or write to a pipe",
+        ),
+    ):
+        if is_wrong:
+            raise RequestError("unknown-format", f"cannot write '{path}': {why}", help=help).about(
+                path
+            )
     if to is not None and to != found:
         raise RequestError(
             "usage",
@@ -558,8 +559,9 @@ def refuse_nested(schema: Any, kept: Sequence[str], format: str) -> None:
     """An error for columns of lists where cells are texts, and of bytes where there are none."""
     for name in kept:
         words = describe_type(schema.field(name).type)
-        room = ROOM.get(words, (format,))
-        if format and format not in room:
+        by_room = sorted(FORMATS.values(), key=lambda row: -len(row.room))
+        room = [row.name for row in by_room if words in row.room]
+        if format and room and format not in room:
             others = " and .".join([", .".join(room[:-1]), room[-1]])
             raise InputError(
                 "bad-column",

@@ -19,14 +19,15 @@ from itertools import chain, pairwise, takewhile
 from math import inf
 from pathlib import Path
 from time import perf_counter
-from typing import IO, Any, NamedTuple, cast
+from typing import IO, Any, NamedTuple
 from uuid import uuid4
 from zlib import crc32
 
 import numpy as np
 
 from exprgrad.data.arrow import import_arrow
-from exprgrad.data.formats import BLOCK, FORMATS, ParquetWriter, Partition, RowWriter
+from exprgrad.data.format import BLOCK, Partition
+from exprgrad.data.formats import FORMATS
 from exprgrad.data.job import CORRECTED, KINK, BatchJob, Tally, prepare_kernel
 from exprgrad.data.places import PIPE, STDIN, file_stamp, open_unpacked, remote_store, split_packing
 from exprgrad.data.plans import BatchPlan, output_file
@@ -35,7 +36,7 @@ from exprgrad.errors import InputError, RequestError
 
 __all__ = [
     "Manifest", "RunProgress", "is_resumable", "open_manifest", "open_target", "part_path", "parts_folder",
-    "row_writer", "run_versions",
+    "run_versions",
 ]  # fmt: skip
 
 
@@ -190,48 +191,6 @@ def sync_folder(path: str) -> None:
             os.close(folder)
 
 
-# Files that grow part by part: after each, another process can go on with them.
-
-
-class SkippingWriter(io.RawIOBase):
-    """Skips the bytes that a file already holds, and writes those that follow."""
-
-    def __init__(self, file: IO[bytes], left: int) -> None:
-        self.file, self.left = file, left
-
-    def seekable(self) -> bool:
-        """As a file is."""
-        return True
-
-    writable = seekable
-
-    def write(self, signs: Any) -> int:
-        """Write the bytes of a text that are not there yet."""
-        known = min(self.left, len(signs))
-        self.left -= known
-        self.file.write(memoryview(signs)[known:])
-        return len(signs)
-
-
-def row_writer(
-    file: IO[bytes], schema: Any, format: str, size: int, memos: Sequence[str]
-) -> RowWriter:
-    """What writes rows to a file after its first bytes, whose ``memos`` those are."""
-    file.truncate(size)
-    file.seek(size)
-    if format == "parquet":
-        return ParquetWriter(file, schema, memos)
-    onward = SkippingWriter(file, size)
-    writer = FORMATS[format].writer(cast(IO[bytes], onward), schema)
-    if format == "arrow" and size:  # only the writer of the rest could write its footer
-        file.seek(len(b"ARROW1\0\0"))
-        for batch in import_arrow("ipc").open_stream(file):
-            writer.write(batch)
-        file.seek(size)
-    onward.left = 0  # texts begin with a header alone
-    return writer
-
-
 # The record of a run.
 
 SHARE = 10
@@ -315,7 +274,9 @@ class Manifest:
 
 def is_resumable(plan: BatchPlan, path: str) -> bool:
     """Whether a run may end and be gone on with: it writes a file here, and doesn't read a pipe."""
-    is_here = remote_store(path) is None or plan.into_folder
+    is_here = plan.into_folder or (
+        remote_store(path) is None and (not plan.format or FORMATS[plan.format].resumes)
+    )
     return (
         path != PIPE
         and is_here
@@ -463,8 +424,9 @@ def resume_run(kept: Manifest) -> None:
         kept.marks = [progress_from_json(one, plan) for one in document["reached"]]
         refuse_other_runs(kept, document)
         drop_damaged_marks(kept)
-        if plan.format == "parquet":
-            ParquetWriter(io.BytesIO(), plan.schema, [one.memo for one in kept.marks])
+        memos = [one.memo for one in kept.marks]
+        if any(memos):
+            FORMATS[plan.format].writer(io.BytesIO(), plan.schema, kept.reached.size, memos)
     except (
         LookupError,
         ValueError,

@@ -30,6 +30,7 @@ from exprgrad.cli.options import (
     starts_options,
 )
 from exprgrad.cli.request import read_request
+from exprgrad.data.formats import FORMATS
 from exprgrad.errors import ExprgradError, RequestError
 from exprgrad.source import printable_text
 
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
 
 __all__ = ["batch_command", "fit_command"]
 
+ENDINGS = [row.endings[0] for row in FORMATS.values()]
+"""The ending of each format."""
 MOST_LEFT_OUT = 8
 """The most columns left out that a message lists by name."""
 
@@ -52,7 +55,7 @@ def row_options(map_help: str) -> Callable[[F], F]:
     return combine_options(
         click.option(
             "--data", metavar="FILE", multiple=True, required=True,
-            help="The rows: .csv, .tsv, .xlsx, .jsonl, .parquet or .arrow; a glob, a folder, a URL, or - "
+            help=f"The rows: {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}; a glob, a folder, a URL, or - "
             "for a pipe.  May be given several times.",
         ),
         click.option(
@@ -103,7 +106,7 @@ result_options = combine_options(
         "--by", metavar="COLUMN[,COLUMN]", help="Reduce each group of rows by itself."
     ),
     click.option(
-        "--to", type=Words("csv", "tsv", "jsonl", "arrow", "parquet"),
+        "--to", type=Words(*(name for name, row in FORMATS.items() if row.writer)),
         help="The format of rows on stdout, csv by default.",
     ),
 )  # fmt: skip
