@@ -24,6 +24,7 @@ from exprgrad.errors import (
 
 if TYPE_CHECKING:
     from exprgrad.api import Expression, Run, from_latex, parse
+    from exprgrad.api.course import write_course
     from exprgrad.api.fits import fit
     from exprgrad.api.functions import (
         arrow_function,
@@ -54,6 +55,7 @@ __all__ = [
     "RequestError", "Run", "ShapeError", "Uncertain", "Value", "__version__", "arrow_function", "check",
     "diff", "draw", "eval", "evaluate", "file", "fit", "from_latex", "grad", "hessian", "jacobian",
     "minimize", "parse", "solve", "uncertain",
+    "write_course",
 ]  # fmt: skip
 
 __version__ = "0.1.0"
@@ -90,6 +92,7 @@ LAZY = {
     "parse": "api",
     "uncertain": "run.values.uncertain",
     "solve": "api.roots",
+    "write_course": "api.course",
 }
 
 

@@ -238,6 +238,17 @@ def test_the_colours_are_those_of_the_picture() -> None:
 def test_every_asset_is_used() -> None:
     folder = files("exprgrad.show.page").joinpath("assets")
     assets = {path.name for path in folder.iterdir() if path.is_file()}
-    scripts = {f"{name}.js" for name in (*SWEEPS, *VIEWS)}
-    names = ("page", "calls", "map", "lesson", "moving", "plots", "bars", "tensors")
-    assert assets == {"page.html", *(f"{name}.css" for name in names), *scripts}
+    scripts = {f"{name}.js" for name in (*SWEEPS, *VIEWS, "index")}
+    names = (
+        "page",
+        "calls",
+        "map",
+        "lesson",
+        "moving",
+        "plots",
+        "bars",
+        "tensors",
+        "course",
+        "index",
+    )
+    assert assets == {"page.html", "index.html", *(f"{name}.css" for name in names), *scripts}

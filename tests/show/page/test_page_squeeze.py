@@ -150,7 +150,7 @@ def test_a_squeezed_script_does_what_it_did() -> None:
     assert outputs[0] == outputs[1] == outputs[2] == "a ; < 2 > | < 1 > : b 2 string [ 2, 1 ]\n"
 
 
-@pytest.mark.parametrize("name", [*SWEEPS, *VIEWS])
+@pytest.mark.parametrize("name", [*SWEEPS, *VIEWS, "index"])
 def test_the_assets_are_written_as_squeezing_needs_them(name: str) -> None:
     """Comments on lines of their own; no template in another, and none over several lines."""
     refuse_templates(read_asset(f"{name}.js"))

@@ -98,14 +98,13 @@ def dot_command(path: str | None, **options: Any) -> int:
 
 
 class ExploreCommand(FormulaCommand):
-    """A command that takes a formula, or a lesson instead."""
+    """A command that takes a formula, or a lesson or a course instead."""
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """A line for each."""
         super().format_usage(ctx, formatter)
-        formatter.write_usage(
-            ctx.command_path, "--lesson NAME [OPTIONS]", prefix=" " * len("Usage: ")
-        )
+        for usage in ("--lesson NAME [OPTIONS]", "--course DIR [LESSON…] [OPTIONS]"):
+            formatter.write_usage(ctx.command_path, usage, prefix=" " * len("Usage: "))
 
 
 @click.command("explore", cls=ExploreCommand)
@@ -115,6 +114,11 @@ class ExploreCommand(FormulaCommand):
     metavar="NAME",
     help="Take a lesson instead of EXPR: start, graph, chain, neuron, tanh, gates, square, accumulate, "
     "diamond, paths, order, check, vanish, descent, kink, tensors, network, or a .toml file.",
+)
+@click.option(
+    "--course",
+    metavar="DIR",
+    help="Write a course to a folder: an index and a page for each lesson, all or those named.",
 )
 @click.option("--descend", is_flag=True, help="Add a panel of gradient descent.")
 @path_option("Write to an .html file.")
@@ -129,7 +133,9 @@ class ExploreCommand(FormulaCommand):
     help="Make the page even if the graph has more than 500 nodes.",
 )
 @json_option
-def explore_command(path: str | None, show: bool, lesson: str | None, **options: Any) -> int:
+def explore_command(
+    path: str | None, show: bool, lesson: str | None, course: str | None, **options: Any
+) -> int:
     """One HTML page: step through both sweeps, edit inputs, break it.
 
     The page is a single file and needs no network.  With --open but no -o it is a new file in a temporary
@@ -137,6 +143,8 @@ def explore_command(path: str | None, show: bool, lesson: str | None, **options:
     """
     from exprgrad.api import parse
 
+    if course is not None:
+        return explore_course(course, {"-o": path, "--lesson": lesson}, options, show=show)
     to_pipe = path == "-" or (path is None and not show)
     check_target(path, show=show, to_pipe=to_pipe, as_json=options["as_json"])
     taken = None if lesson is None else lesson_alone(lesson, options)
@@ -162,6 +170,36 @@ def explore_command(path: str | None, show: bool, lesson: str | None, **options:
     if show and file_written is not None:
         open_in_browser(file_written)
     return 0
+
+
+def explore_course(
+    folder: str, others: Mapping[str, Any], options: Mapping[str, Any], *, show: bool
+) -> int:
+    """Write a course; refused are ``others`` and the options that are for a single formula."""
+    from exprgrad.api.course import write_course
+
+    lessons = [*options["arguments"]]
+    if given := [*given_options(options), *(flag for flag, value in others.items() if value)]:
+        raise RequestError(
+            "usage",
+            f"a course takes lessons, and no {given[0]}",
+            help=f"write exprgrad explore --course {folder} start chain, or a lesson's .toml file",
+        ).about(given[0])
+    index = str(write_course(folder, lessons, digits=options["digits"], all=options["show_all"]))
+    if options["as_json"]:
+        write_content("explore", "", {"lessons": lessons}, {}, index, options)
+    else:
+        write_text([index, "\n"])
+    if show:
+        open_in_browser(index)
+    return 0
+
+
+def given_options(options: Mapping[str, Any]) -> list[str]:
+    """The options that are for a formula, and no lesson's, among those that were typed."""
+    others = {"-f": "file", "--inputs": "inputs", "--wrt": "wrt", "--expand": "expand"}
+    given = [flag for flag, option in others.items() if options[option] is not None]
+    return [*given, *(["--descend"] if options["descend"] else [])]
 
 
 def check_target(path: str | None, *, show: bool, to_pipe: bool, as_json: bool) -> None:
@@ -208,9 +246,7 @@ def lesson_alone(name: str, options: Mapping[str, Any]) -> Lesson:
     from exprgrad.show.page.lessons import find_lesson
 
     lesson = find_lesson(name)
-    others = {"-f": "file", "--inputs": "inputs", "--wrt": "wrt", "--expand": "expand"}
-    given = [flag for flag, option in others.items() if options[option] is not None]
-    more = [*options["arguments"], *given, *(["--descend"] if options["descend"] else [])]
+    more = [*options["arguments"], *given_options(options)]
     if not more:
         return lesson
     values = " ".join(

@@ -18,6 +18,7 @@ from itertools import chain, combinations, product
 from pathlib import Path
 from string import ascii_letters
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 from exprgrad.errors import RequestError, command_or_python, require_kind
 from exprgrad.explain.diagnostics import DiagnosedRun
@@ -62,7 +63,8 @@ from exprgrad.show.text.lines import is_right_to_left
 from exprgrad.source import cut_text, printable_text
 
 __all__ = [
-    "ENDINGS", "Page", "check_page_path", "links_between_sheets", "make_page", "page_document",
+    "ENDINGS", "SLOT", "Page", "check_page_path", "content_policy", "lesson_path",
+    "links_between_sheets", "make_page", "page_document", "page_style", "read_asset", "script_literal",
     "sheets_with_opened_calls", "squeeze_script", "squeeze_style",
 ]  # fmt: skip
 
@@ -118,11 +120,13 @@ def make_page(
     lesson: Lesson | str | None = None,
     descend: bool = False,
     run_of: Callable[[Formula], DiagnosedRun] | None = None,
+    course: Sequence[Lesson] = (),
 ) -> Page:
     """The page of a run of ``gradient``; with a lesson, its texts and tasks; with ``descend``, a panel of
     gradient descent.
 
-    ``run_of`` runs the further formulas of a lesson on several.
+    ``run_of`` runs the further formulas of a lesson on several.  In a ``course`` the page leads to those
+    of the lessons before and after, and notes what is answered.
     Raises ``RequestError`` for other runs, for an invalid number of digits, for a lesson on something
     else, for a descent over tensors or without inputs, above ``LARGEST`` nodes unless ``all`` is true, and
     for tensors too large to be written out; ``MissingExtraError`` without Graphviz.
@@ -152,6 +156,7 @@ def make_page(
         descend=descend,
         insides=insides,
         most=None if all else LARGEST,
+        course=course,
     )
     return Page(html)
 
@@ -255,6 +260,7 @@ SWEEPS = (
     "blame",
     "kinks",
     "sides",
+    "progress",
 )
 VIEWS = (
     "closed",
@@ -278,7 +284,9 @@ VIEWS = (
     "ask",
     "mistakes",
     "goals",
+    "kept",
     "answers",
+    "course",
     "tables",
     "listing",
     "tour",
@@ -303,6 +311,8 @@ OF_NUMBERS = {"products", "paths", "blame", "drag", "wiggle", "trouble", "order"
 """Those for formulas of numbers alone."""
 IN_LESSONS = {"goals", "lesson"}
 """Those for lessons; what moves in their parts has a file each."""
+IN_COURSES = ("progress", "course", "course.css")
+"""Those for lessons in a course; a lesson by itself keeps no more than its ticks."""
 PLOTTED = {"descent", "training"}
 """What moves and has curves and maps; the others have bars and tables."""
 STYLES = (
@@ -313,6 +323,7 @@ STYLES = (
     "moving.css",
     "plots.css",
     "bars.css",
+    "course.css",
 )
 """The style sheets beside the page's own."""
 CODE = '<section id="code" data-tab="Code"><h2>Code</h2></section>'
@@ -395,6 +406,7 @@ def page_document(
     descend: bool = False,
     insides: Mapping[str, DiagnosedRun] | None = None,
     most: int | None = None,
+    course: Sequence[Lesson] = (),
 ) -> str:
     """The page of a run of numbers with its reverse sweep, or of several, the formulas of a lesson.
 
@@ -414,18 +426,19 @@ def page_document(
     written = [expand_tensor_nodes(run) for run in runs]
     operations = page_arithmetic(*runs, *(one.run for own in written for one in own.values()))
     needed = needed_assets(groups, models, operations, lesson, moves)
+    needed |= dict.fromkeys(IN_COURSES, bool(course)) | {"kept": lesson is not None and not course}
+    links = lesson_links(lesson, course) if lesson and course else ("", "")
     tensors: dict[str, Any] = {}
     for run, mark, own in zip(runs, marks, written, strict=True):
         tensors |= {tensor_key(run, n, mark): tensor_program(run, n, one) for n, one in own.items()}
     script = page_script(groups, models, operations, tensors, lesson, needed)
-    digest = b64encode(sha256(script.encode()).digest()).decode()
     text = runs[0].text
     parts = {
-        "policy": POLICY.format(digest),
+        "policy": content_policy(script),
         "title": escape(lesson.title if lesson else cut_text(printable_text(text), HEAD)),
-        "style": page_style(*(name for name in STYLES if needed[name])),
-        "head": page_head([run.text for run in runs], lesson),
-        "tasks": lesson_html(lesson) if lesson else "",
+        "style": page_style("page.css", *(name for name in STYLES if needed[name])),
+        "head": links[0] + page_head([run.text for run in runs], lesson),
+        "tasks": lesson_html(lesson, links[1]) if lesson else "",
         # A lesson's tasks are about the panels before.
         "code": "" if lesson else CODE,
         "later": CODE if lesson else "",
@@ -437,6 +450,11 @@ def page_document(
     html = "\n".join(line.strip() for line in read_asset("page.html").splitlines())
     page = SLOT.sub(lambda slot: parts[slot[1]], html)
     return SURROGATE.sub("\ufffd", page)
+
+
+def content_policy(script: str) -> str:
+    """The policy of a page that may run this script and load nothing."""
+    return POLICY.format(b64encode(sha256(script.encode()).digest()).decode())
 
 
 def read_asset(name: str) -> str:
@@ -839,18 +857,18 @@ def script_names(script: str, at: int = 0) -> ScriptNames:
 # The style.
 
 
-def page_style(*more: str) -> str:
-    """The style sheets, with the picture's colours as properties: light, and dark where preferred."""
-    names = {
+def page_style(*names: str) -> str:
+    """Style sheets, with the picture's colours as properties: light, and dark where preferred."""
+    hues = {
         "data": look.DATA, "grad": look.GRAD, "ink": look.INK, "muted": look.MUTED, "card": look.CARD,
         "line": look.LINE, "pill": look.PILL, "pill-line": look.PILL_LINE, "constant": look.CONSTANT,
         "chip": look.CHIP, "chip-line": look.CHIP_LINE, "wire": look.WIRE, "wrong": look.WRONG,
     }  # fmt: skip
     colours = {
-        "light": css_properties(names.items()),
-        "dark": css_properties((name, look.DARK[c]) for name, c in names.items() if c in look.DARK),
+        "light": css_properties(hues.items()),
+        "dark": css_properties((name, look.DARK[c]) for name, c in hues.items() if c in look.DARK),
     }
-    sheet = "".join(map(read_asset, ("page.css", *more)))
+    sheet = "".join(map(read_asset, names))
     return SLOT.sub(lambda slot: colours[slot[1]], squeeze_style(sheet))
 
 
@@ -908,8 +926,32 @@ def code_html(text: str, *, is_whole: bool = True) -> str:
     return f'<code dir="ltr"{kind}>{"".join(pieces)}</code>'
 
 
-def lesson_html(lesson: Lesson) -> str:
-    """What a lesson is about, its parts, and what to try, to be ticked off."""
+def lesson_path(lesson: Lesson) -> str:
+    """The name of a lesson's file in a course."""
+    return f"{lesson.name}.html"
+
+
+def lesson_links(lesson: Lesson, course: Sequence[Lesson]) -> tuple[str, str]:
+    """The links of a lesson in a course: those at its head, and those at its end."""
+    at = [one.name for one in course].index(lesson.name)
+    index = '<a href="index.html">All lessons</a>'
+    before = [lesson_link(one, "Previous") for one in course[max(at - 1, 0) : at]]
+    after = [lesson_link(one, "Next") for one in course[at + 1 : at + 2]]
+    head = "\n".join([f"<span>Lesson {at + 1} of {len(course)}</span>", index, *before, *after])
+    attributes = f'role="navigation" aria-label="Course" data-lesson="{escape(lesson.name)}"'
+    end = " ".join([index, *(lesson_link(one, "Next lesson") for one in course[at + 1 : at + 2])])
+    return f'<div id="course" {attributes}>{head}</div>\n', f'<p class="on">{end}</p>'
+
+
+def lesson_link(lesson: Lesson, words: str) -> str:
+    """A link to a lesson of the course, whose title is left out where there is no room."""
+    return (
+        f'<a href="{quote(lesson_path(lesson))}">{words}<span>: {escape(lesson.title)}</span></a>'
+    )
+
+
+def lesson_html(lesson: Lesson, onward: str = "") -> str:
+    """What a lesson is about, its parts, what to try, to be ticked off, and what leads on from it."""
     name = "Lesson" if lesson.parts else "Try this"
     places = {formula.name: place for place, formula in enumerate(lesson.formulas)}
     about = f"<p>{escape(lesson.about)}</p>" if lesson.about else ""
@@ -918,7 +960,7 @@ def lesson_html(lesson: Lesson) -> str:
         for at, part in enumerate(lesson.parts)
     )
     own = task_list_html(all_tasks(lesson._replace(parts=())))
-    return f'<section id="tasks" data-tab="{name}"><h2>{name}</h2>\n{about}\n{own}{parts}</section>'
+    return f'<section id="tasks" data-tab="{name}"><h2>{name}</h2>\n{about}\n{own}{parts}{onward}</section>'
 
 
 def task_list_html(listed: Sequence[Task]) -> str:

@@ -16,6 +16,7 @@ LESSON.answers.forEach(({task, answer, choices, grad, wrong}) => {
   const check = words => {
     const isFound = isTrue(words), isNumber = choices || parse(words) !== null;
     reply.textContent = isFound ? "✓ Right." : "✗ " + (isNumber ? why(words) : "A number, please.");
+    if (isNumber) app.note?.(task, words);
     if (isFound) answered.add(task), show();
   };
   item.querySelector("form")?.remove();
@@ -23,6 +24,6 @@ LESSON.answers.forEach(({task, answer, choices, grad, wrong}) => {
     event.preventDefault();
     if (field) check(field.value.trim());
   }}, ...choices ? choices.map(one => button(one, () => check(one))) : [field, make("button", null, "Check")],
-  button("Give up", () => { item.classList.add("shown"); reply.textContent = ""; }), reply));
+  button("Give up", () => { item.classList.add("shown"); reply.textContent = ""; app.note?.(task); }), reply));
   set(ticks[task], {disabled: true});
 });

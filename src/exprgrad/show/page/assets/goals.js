@@ -27,12 +27,11 @@ const FACTS = {
   live: state => app.live === state,
 };
 
-// What is ticked is kept for the next visit, where the browser allows it.
-const keep = () => { try { localStorage.setItem(location.pathname, [...ticks].map(({checked}) => Number(checked))); } catch {} };
-try {
-  (localStorage.getItem(location.pathname) ?? "").split(",").forEach((one, task) => { if (one === "1") ticks[task].checked = true, todo[task].clear(); });
-} catch {}
-$("tasks").onchange = keep;
+const tick = task => {
+  ticks[task].checked = true;
+  todo[task].clear();
+};
+$("tasks").onchange = () => app.keep();
 
 views.push(() => todo.forEach((goals, task) => {
   const part = ticks[task].closest("details");
@@ -40,8 +39,8 @@ views.push(() => todo.forEach((goals, task) => {
     if ((!goal.live || part?.open) && Object.entries(goal).every(([fact, wanted]) => FACTS[fact](wanted))) {
       goals.delete(goal);
       if (goals.size) continue;
-      ticks[task].checked = true;
-      keep();
+      tick(task);
+      app.keep();
       const seen = ticks[task].closest("li").querySelector(".seen");
       done.textContent = [`Task ${task + 1} is done.`, seen?.textContent].filter(Boolean).join(" ");
     }
