@@ -16,6 +16,7 @@ from exprgrad.errors import RequestError
 from exprgrad.show.page.lessons import (
     LESSONS,
     POINT_SETS,
+    Lesson,
     Task,
     all_tasks,
     read_lesson,
@@ -23,9 +24,11 @@ from exprgrad.show.page.lessons import (
 )
 from exprgrad.show.page.page import tensors_as_lists
 from exprgrad.show.text.lines import signed_number as number
-from networks import trained
+from networks import names_of_weights, trained
 
 NUMBER = re.compile(r"(?<![\w^])−?\d+(?:\.\d+)?")
+SEARCH = files("exprgrad.show.page").joinpath("assets", "live-search.js")
+"""The program that a lesson shows to find an order, in a list of texts."""
 FORMULA = re.compile(r"o\^2")
 
 
@@ -155,7 +158,7 @@ def start_numbers() -> list[float]:
     assert half == grad(square, "a") / 2
     return [
         *product.gradient.values(), product.value, moved.value, 0.1, 1, 0, grad(square, "a"), half,
-        2, early.got["a"], early.true["a"], lost,
+        2, early.got["a"], early.true["a"], lost, len(LESSONS["start"].formulas),
     ]  # fmt: skip
 
 
@@ -181,31 +184,54 @@ def chain_numbers() -> list[float]:
         50,
         0.9,
         1.1,
+        locals_[0] * locals_[1],
+        data(here, "u"),
+        data(here, "v"),
+        grad(here, "x") * 0.01,
+        near.value - here.value,
+        100 * 0.9**50,
     ]
 
 
 def paths_numbers() -> list[float]:
     here = run("paths")
-    count, edges = here.paths()["a"].count, len(here.edges)
-    work = [n * count ** (n - 1) * count * 4 / 1e9 for n in (10, 11)]
-    assert round(work[0] / 3600) == 12 and 8.5 < work[1] / 86400 < 9
-    assert grad(here, "a") == count and local(here, "a", "b") == 1 and 9 * 100 * 100 == 90_000
-    operations = sum(bool(node.operands) for node in here.nodes)
-    assert edges == 2 * operations
-    return [count, edges, operations, count * 4, 1, 10, 12, 11, 9, 8, 100, 90_000]
+    count, (forward, back) = here.paths()["a"].count, sweep_costs(here)
+    walked = count * sum(forward), count
+    work = [count**n * (4 * n + 1) / 1e9 for n in (10, 11)]
+    hours, days = int(work[0] / 3600), int(work[1] / 86400)
+    assert grad(here, "a") == count and local(here, "a", "b") == 1 and (hours, days) == (12, 9)
+    assert back == (2 * forward[0], 2 * forward[0])
+    grads = [grad(here, name) for name in "ydcba"]
+    return [
+        *grads, *forward, *back, *walked, sum(walked), sum(back), 2, 10, 11, hours, days,
+        10 - 2, 10 - 1, 100, (10 - 1) * 100 * 100,
+    ]  # fmt: skip
+
+
+Cost = tuple[int, int]
+"""How many × a sweep takes, and how many +."""
+
+
+def sweep_costs(found: Run) -> tuple[Cost, Cost]:
+    """The costs of both sweeps over sums and products: one operation for a node, × and + for an edge."""
+    rows = [found.graph.kinds[node.id] for node in found.nodes if node.operands]
+    assert {*rows} <= {"mul", "add"}
+    return (rows.count("mul"), rows.count("add")), (len(found.edges), len(found.edges))
 
 
 def order_numbers() -> list[float]:
     here, early = run("order"), run("order").visited(["y", "b", "c", "a"])
     assert here.visited("preorder").got == early.got and run("order", a=-1).gradient == {"a": 0}
     assert here.visited("bfs").got == early.got
-    assert here.paths()["a"].count == 3 and "the three paths" in str(all_tasks(LESSONS["order"]))
+    lines = re.findall(r'(?m)^  ("[^\n]*"),$', SEARCH.read_text("utf-8"))
     return [
         early.got["a"],
         early.true["a"],
         local(here, "b", "y"),
         here.visited("naive").got["a"],
         0,
+        here.paths()["a"].count,
+        lines.index('"visit(output)"') + 1 - lines.count('""'),
     ]
 
 
@@ -213,7 +239,7 @@ def accumulate_numbers() -> list[float]:
     here, even = run("accumulate"), run("accumulate", a=0)
     arrived = [edge.contribution for edge in here.edges if edge.operand == here.graph.inputs["a"]]
     assert sum(arrived) == grad(here, "a") and even.visited(accumulate="set").got == even.gradient
-    return [*arrived, grad(here, "a"), grad(even, "a"), 0, 64]
+    return [*arrived, grad(here, "a"), grad(even, "a"), 0, 64, 0.5, 64 * 0.5, 3]
 
 
 def gates_numbers() -> list[float]:
@@ -233,9 +259,8 @@ def tanh_numbers() -> list[float]:
         "xwb", 0
     )
     shares = [edge.contribution for edge in parts.edges if edge.operand == 7]
-    assert len(parts.graph) - len(whole.graph) + 1 == 8 and "or eight" in LESSONS["tanh"].question
     return [
-        *whole.gradient.values(), whole.value, *shares, grad(parts, "t1"), 1, 788, 0,
+        len(parts.graph) - len(whole.graph) + 1, *whole.gradient.values(), whole.value, *shares, grad(parts, "t1"), 1, 788, 0,
         of("tanh", b=400).value,
     ]  # fmt: skip
 
@@ -253,7 +278,8 @@ def check_numbers() -> list[float]:
 
     best = [min(range(1, 16), key=lambda n: off(10.0**-n, both)) for both in (False, True)]
     assert abs(best[0] - 8) <= 1 and abs(best[1] - 5) <= 1 and 2 + 1e-16 == 2
-    return [10, 8, 5, 0, 1, 4, 0.001]
+    sides = [of("check", 2, x=x).gradient["x"] for x in (1, -1)]
+    return [10, 8, 5, 0, 4, 0.001, grad(of("check"), "x"), 16, *sides]
 
 
 def vanish_numbers() -> list[float]:
@@ -264,7 +290,7 @@ def vanish_numbers() -> list[float]:
     narrow, wide = layer_terms(half), layer_terms(three)
     lost = round(wide[3] / wide[4], 2)
     ends = round(min(narrow), 3), round(max(narrow), 3)
-    return [*found, *straight, *ends, wide[4], grad(three, "w"), lost, 0.5, 1, 3, 2, 5]
+    return [*found, *straight, *ends, wide[4], grad(three, "w"), lost, 0.5, 1, 3, 2, len(narrow), 0]
 
 
 def layer_terms(run: Run) -> list[float]:
@@ -288,7 +314,7 @@ def descent_numbers() -> list[float]:
     _, valley = LESSONS["descent"].formulas
     before, after = parse(valley.expression).descend(valley.values, rate=0.009, steps=1).steps
     left = [abs(after.inputs[name] / before.inputs[name]) for name in "uv"]
-    return [1, -1, 0, 0.5, 0.9, 1.1, 0.01, 200, *left]
+    return [1, -1, 0, 0.1, 0.5, 0.9, 1.1, 0.01, 0.009, 200, *left]
 
 
 def kink_numbers() -> list[float]:
@@ -300,7 +326,8 @@ def kink_numbers() -> list[float]:
     steep, flat = (abs(of("kink", 1).gradient[name]) for name in "vu")
     crossed = parse(roof.expression).descend(roof.values, rate=0.2, steps=5).steps[1:]
     assert [step.inputs["v"] > 0 for step in crossed] == [True, False, True, False, True]
-    return [*found, 0.4, 3, 0, steep, steep * 0.2, flat * 0.2]
+    corner_slopes = [of("kink", x=x).gradient["x"] for x in (0, 2)]
+    return [*found, 0.4, 3, 0, steep, steep * 0.2, flat * 0.2, *corner_slopes, 0.01]
 
 
 def network_numbers() -> list[float]:
@@ -317,7 +344,8 @@ def network_numbers() -> list[float]:
         trained(lesson.values, set_columns(name), 0.5, 200) for name in POINT_SETS
     )
     assert circles.reached and moons.reached and spiral.reached
-    return [sizes["w3"], 0.5, moons.reached, spiral.reached, 0]
+    neurons, weights = len(outputs), len(names_of_weights(len(outputs)))
+    return [sizes["w3"], 0.5, moons.reached, spiral.reached, 0, neurons, neurons + 1, weights]
 
 
 def tensors_numbers() -> list[float]:
@@ -348,20 +376,87 @@ ANSWERS = {
     "network": network_numbers,
 }  # fmt: skip
 """By lesson with prose, the numbers that its answers may name: each as the library finds it."""
-NAMED = re.compile(r"(?<![\w^.])−?\d[\d,]*(?:\.\d+)?(?:e[+−]\d+)?(?!\w)")
+NAMED = re.compile(r"(?<![\w^.])[−-]?\d[\d,]*(?:\.\d+)?(?:e[+−]\d+)?(?!\w)")
+POWERS = re.compile(r"10\^−?\d+|0\.9\^50|1\.1\^50")
+WORDS = {
+    "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "twelve": 12,
+    "sixteen": 16, "fifty": 50, "sixty": 60, "eighty": 80,
+}  # fmt: skip
+"""Numbers that a lesson may write in words, from three on."""
+
+
+def told_numbers(text: str) -> set[str]:
+    """The numbers that a text names, in digits or in words."""
+    words = {str(WORDS[word]) for word in re.findall(r"\w+", text.lower()) if word in WORDS}
+    digits = NAMED.findall(POWERS.sub("", text))
+    return words | {one.rstrip(",").replace(",", "").replace("-", "−") for one in digits}
+
+
+def lesson_texts(lesson: Lesson) -> Iterator[str]:
+    """All that a lesson says, but for its programs and the numbers of its parts."""
+    yield from (lesson.title, lesson.question, lesson.about)
+    for part in lesson.parts:
+        yield from (part.title.split(".", 1)[-1], part.text)
+    for task in all_tasks(lesson):
+        yield from (task.text, task.seen, *task.wrong.values())
+        yield "" if task.answer is None else str(task.answer)
+
+
+def given_numbers(lesson: Lesson) -> Iterator[float]:
+    """The numbers of a lesson's inputs, as they are, and as its goals have them set."""
+    for formula in lesson.formulas or (lesson,):
+        yield from (value for value in formula.values.values() if isinstance(value, float))
+    for task in all_tasks(lesson):
+        for goal in task.goals:
+            yield from goal.get("inputs", {}).values()
 
 
 @pytest.mark.filterwarnings("ignore::exprgrad.DigitsWarning")
-@pytest.mark.parametrize("name", ANSWERS)
-def test_every_number_in_an_answer_is_found(name: str) -> None:
+@pytest.mark.parametrize("name", LESSONS)
+def test_every_number_in_a_lesson_is_found(name: str) -> None:
+    """In its prose, its tasks, their answers and what is said to wrong ones: computed, or an input's."""
     lesson = LESSONS[name]
-    told = " ".join(task.seen for task in all_tasks(lesson))
-    named = {
-        text.rstrip(",").replace(",", "")
-        for text in NAMED.findall(re.sub(r"10\^−?\d+|0\.9\^50|1\.1\^50", "", told))
-    }
-    found = {number(value, digits) for value in ANSWERS[name]() for digits in (1, 3, 6)}
-    assert named <= found
+    computed = (
+        ANSWERS[name]() if name in ANSWERS else [x for _, some in CLAIMS[name]() for x in some]
+    )
+    known = [*computed, *given_numbers(lesson)]
+    found = {number(value, digits) for value in known for digits in (1, 3, 6)}
+    for text in lesson_texts(lesson):
+        assert told_numbers(text) <= found, text
+
+
+COSTS = re.compile(r"(\d+) × and (\d+) \+")
+"""A cost as lessons and pages state it."""
+TUTORIAL = Path(__file__).parents[3] / "docs" / "tutorial" / "the-chain-rule.md"
+
+
+@pytest.mark.parametrize(
+    ("text", "formula", "walked"),
+    [
+        (
+            TUTORIAL.read_text("utf-8").split("## What it costs")[1].split("> **")[0],
+            "d = b*c",
+            False,
+        ),
+        (
+            TUTORIAL.read_text("utf-8").split("> and how many paths")[1],
+            "b = a*a; c = b*b; y = c*c",
+            False,
+        ),
+        (LESSONS["paths"].parts[1].tasks[0].seen, LESSONS["paths"].expression, True),
+    ],
+    ids=["a product", "three squares", "the lesson"],
+)
+def test_the_cost_of_a_sweep_is_counted_in_one_way(text: str, formula: str, walked: bool) -> None:
+    """Forward, in reverse, and where they are walked along all paths: × and +, as the trace counts them."""
+    found = parse(formula).gradient(dict.fromkeys(parse(formula).graph.inputs, 1.0))
+    forward, back = sweep_costs(found)
+    told = [(int(times), int(plus)) for times, plus in COSTS.findall(text)]
+    assert told[:2] == [forward, back]
+    assert f"{sum(back)} operations: {back[0]} ×, {back[1]} +" in found.trace()
+    if walked:
+        count = found.paths()["a"].count
+        assert told[2:] == [(count * sum(forward), count)]
 
 
 @pytest.mark.parametrize("name", CLAIMS)
