@@ -260,8 +260,8 @@ def tanh_numbers() -> list[float]:
     )
     shares = [edge.contribution for edge in parts.edges if edge.operand == 7]
     return [
-        len(parts.graph) - len(whole.graph) + 1, *whole.gradient.values(), whole.value, *shares, grad(parts, "t1"), 1, 788, 0,
-        of("tanh", b=400).value,
+        len(parts.graph) - len(whole.graph) + 1, *whole.gradient.values(), whole.value, *shares,
+        grad(parts, "t1"), 1, 788, 0, of("tanh", b=400).value,
     ]  # fmt: skip
 
 
