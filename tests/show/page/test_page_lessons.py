@@ -313,8 +313,14 @@ def descent_numbers() -> list[float]:
     assert verdict(0, 1.1) == verdict(1, 0.0101) == "diverged" != verdict(1, 0.0099)
     _, valley = LESSONS["descent"].formulas
     before, after = parse(valley.expression).descend(valley.values, rate=0.009, steps=1).steps
-    left = [abs(after.inputs[name] / before.inputs[name]) for name in "uv"]
-    return [1, -1, 0, 0.1, 0.5, 0.9, 1.1, 0.01, 0.009, 200, *left]
+    left = [after.inputs[name] / before.inputs[name] for name in "uv"]
+    assert of("descent", 1).gradient["v"] == 200 and left[1] == pytest.approx(1 - 200 * 0.009)
+    (landed,) = parse(valley.expression).descend(valley.values, rate=0.005, steps=1).steps[1:]
+    assert landed.inputs["v"] == 0 and verdict(1, 0.009) != "diverged"
+    rest = parse("(x - 1)^2").descend({"x": -2}, rate=0.1, steps=100).steps[-1].inputs["x"]
+    return [
+        round(rest, 4), -1, 0, 0.1, 0.5, 0.9, 1.1, 0.01, 0.009, 200, *left, abs(left[1]), 0.009 * -200,
+    ]  # fmt: skip
 
 
 def kink_numbers() -> list[float]:
@@ -326,8 +332,9 @@ def kink_numbers() -> list[float]:
     steep, flat = (abs(of("kink", 1).gradient[name]) for name in "vu")
     crossed = parse(roof.expression).descend(roof.values, rate=0.2, steps=5).steps[1:]
     assert [step.inputs["v"] > 0 for step in crossed] == [True, False, True, False, True]
+    leaky = parse("leaky_relu(x)").gradient(x=-1).gradient["x"]
     corner_slopes = [of("kink", x=x).gradient["x"] for x in (0, 2)]
-    return [*found, 0.4, 3, 0, steep, steep * 0.2, flat * 0.2, *corner_slopes, 0.01]
+    return [*found, 0.4, 3, 0, steep, steep * 0.2, flat * 0.2, *corner_slopes, 0.01, 2, 2 * leaky]
 
 
 def network_numbers() -> list[float]:
@@ -360,8 +367,16 @@ def tensors_numbers() -> list[float]:
     jacobian = np.kron(np.eye(len(given["X"])), given["W"].T)
     data = product.values[named(product, "H")]
     assert np.allclose(jacobian @ given["X"].ravel(), data.ravel())
-    assert np.mean(np.kron(np.eye(2), np.ones((2, 3))) == 0) == 1 / 2
-    return [0, 1, *jacobian.shape]
+    never = np.kron(np.eye(2), np.ones((2, 3))) == 0
+    masked = mask.gradient["Z"] == 0
+    rows = [
+        edge.contribution for edge in product.edges if edge.operand == product.graph.inputs["b"]
+    ]
+    assert rows[0].shape == (len(given["b"]),) and never.mean() == 0.5
+    return [
+        0, 1, *jacobian.shape, jacobian.size, never.sum(), masked.sum(), len(given["X"]),
+        *product.gradient["W"].shape,
+    ]  # fmt: skip
 
 
 def named(run: Run, name: str) -> int:
@@ -492,7 +507,8 @@ def test_a_lesson_with_prose(name: str) -> None:
     assert last.text.endswith("?") and last.seen and not last.goals
     prose = [re.sub("`[^`]*`", "code", text) for text in texts]
     assert not [text for text in prose if re.search(r"-\d| -|  ", text)], "a minus is a −"
-    assert all(task.goals for part in lesson.parts[:2] for task in part.tasks)
+    tried = [task for part in lesson.parts[:2] for task in part.tasks]
+    assert all(task.goals or task.answer is not None for task in tried)
 
 
 GOOD = """
