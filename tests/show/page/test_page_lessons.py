@@ -379,6 +379,90 @@ def tensors_numbers() -> list[float]:
     ]  # fmt: skip
 
 
+def dead_numbers() -> list[float]:
+    here, open_, alive = run("dead"), run("dead", x=4), run("dead", x=2, b=1)
+    assert grad(here, "o") == 2 * (here.value**0.5 * -1) and here.gradient["b"] == 0
+    assert all(here.gradient[name] == 0 for name in "wx") and open_.gradient["b"] == -2
+    threshold = -here.inputs["b"] / here.inputs["w"]
+    stepped = {
+        rate: run("dead", x=2, **{n: alive.inputs[n] - rate * alive.gradient[n] for n in "wb"})
+        for rate in (1, 0.1)
+    }
+    far, near = stepped[1], stepped[0.1]
+    assert data(near, "n") == pytest.approx(near.inputs["y"])
+    leaky = parse(LESSONS["dead"].expression.replace("relu", "leaky_relu")).gradient(here.inputs)
+    return [
+        *(grad(here, name) for name in "obL"), data(here, "n"), data(here, "o"), data(open_, "n"),
+        open_.gradient["w"], open_.gradient["b"], threshold, data(alive, "n"), data(far, "n"),
+        *far.inputs.values(), *near.inputs.values(), data(near, "n"), alive.gradient["w"], 2, 0.1,
+        data(leaky, "o"), grad(leaky, "o"), leaky.gradient["b"], local(leaky, "n", "o"), here.value**0.5 * -1,
+        200, 60, 50, 200 - 60,
+    ]  # fmt: skip
+
+
+def matrix_numbers() -> list[float]:
+    here = run("matrix")
+    x, w, c = (np.asarray(here.inputs[name]) for name in "XWC")
+    own, other = here.gradient["W"], here.gradient["X"]
+    assert np.array_equal(own, x.T @ c) and np.array_equal(other, c @ w.T)
+    assert (own[0, 1], other[1, 1]) == (11, -7)
+    paths = [*(x[:, 0] * c[:, 1]), *(c[1] * w[1])]
+    along = float(x[0] @ c[:, 1])
+    assert sum(paths[:2]) == 11 and along == 8 and x[:, 0].sum() == 4
+    return [
+        0, 1, 2, *x.ravel(), *w.ravel(), *c.ravel(), 11, -7, *paths, 784, 100, 64, 784 * 100, 50,
+    ]  # fmt: skip
+
+
+def variance_numbers() -> list[float]:
+    """That a layer multiplies by r·n·s is seen from random numbers; the rest is the formula."""
+    chance = np.random.default_rng(1)
+    drawn = chance.normal(0, 0.02**0.5, (200, 100)) @ chance.normal(0, 1, (100, 1000))
+    assert np.mean(drawn**2) == pytest.approx(data(run("variance"), "v1"), rel=0.1)
+    assert np.mean(np.maximum(drawn, 0) ** 2) == pytest.approx(0.5 * np.mean(drawn**2), rel=0.1)
+    here, less = run("variance"), run("variance", s=0.005)
+    kept = [{"s": 0.01}, {"n": 400, "s": 0.0025}, {"s": 0.02, "r": 0.5}]
+    assert all(run("variance", **changed).value == pytest.approx(1) for changed in kept)
+    assert run("variance", s=0.01, r=0.5).value == less.value
+    assert (round(math.log10(2**30)), round(math.log10(2**50))) == (9, 15)
+    assert (0.01**0.5, 0.0025**0.5) == (0.1, 0.05) and here.value == 8
+    found = [data(one, name) for one in (here, less) for name in ("v1", "v2", "v3")]
+    return [*found, 0, 1, 2, 4, 30, 0.1, 0.05, 0.02, 50, 512, 0.5, 3]
+
+
+def momentum_numbers() -> list[float]:
+    """Those of the formula, which are those of ``descend`` with momentum and with Adam."""
+    here, second = run("momentum"), run("momentum", x=2.4, m=6)
+    steps = [
+        [step.inputs["x"] for step in parse(text).descend({"x": 3}, rate=0.1, steps=2, **how).steps]
+        for text, how in (("x^2", {"momentum": 0.9}), ("x^2", {"adam": True}), ("100*x^2", {"adam": True}))
+    ]  # fmt: skip
+    assert [here.value, second.value] == pytest.approx(steps[0][1:])
+    first = run("momentum", v=36)
+    assert [first.value, first.value] == pytest.approx([steps[1][1], steps[2][1]])
+    assert run("momentum", c=200, v=360000).value == pytest.approx(first.value)
+    plain = 2.4 - 0.1 * data(second, "g")
+    agree, turn = (sum((sign * 0.9) ** n for n in range(400)) for sign in (1, -1))
+    assert turn == pytest.approx(1 / 1.9)
+    return [
+        here.value, data(here, "m1"), data(here, "g"), second.value, data(second, "m1"), data(second, "g"),
+        plain, agree, round(turn, 3), 1.9, first.value, 0.1, 1, -1, 2, 3, 0, 600, 1000, 0.001,
+    ]  # fmt: skip
+
+
+def batch_numbers() -> list[float]:
+    here = run("batch")
+    own = [2 * data(here, f"e{n}") * here.inputs[f"x{n}"] for n in (1, 2, 3)]
+    assert sum(own) / 3 == pytest.approx(here.gradient["w"])
+    pairs = [(own[a] + own[b]) / 2 for a, b in ((0, 1), (0, 2), (1, 2))]
+    assert sum(pairs) / 3 == pytest.approx(sum(own) / 3)
+    silent = run("batch", x3=0)
+    return [
+        *own, sum(own), 2 * sum(own), here.gradient["w"], *pairs, silent.gradient["w"],
+        data(here, "e3"), 3, 2, 6, 0, 64, 4, 64 / 4, 10, 1,
+    ]  # fmt: skip
+
+
 def named(run: Run, name: str) -> int:
     """The node with a name."""
     return next(node for node, own in run.names.items() if own == name)
@@ -388,7 +472,8 @@ ANSWERS = {
     "start": start_numbers, "chain": chain_numbers, "paths": paths_numbers, "order": order_numbers,
     "accumulate": accumulate_numbers, "gates": gates_numbers, "tanh": tanh_numbers, "check": check_numbers,
     "vanish": vanish_numbers, "descent": descent_numbers, "kink": kink_numbers, "tensors": tensors_numbers,
-    "network": network_numbers,
+    "network": network_numbers, "dead": dead_numbers, "matrix": matrix_numbers, "variance": variance_numbers,
+    "momentum": momentum_numbers, "batch": batch_numbers,
 }  # fmt: skip
 """By lesson with prose, the numbers that its answers may name: each as the library finds it."""
 NAMED = re.compile(r"(?<![\w^.])[−-]?\d[\d,]*(?:\.\d+)?(?:e[+−]\d+)?(?!\w)")

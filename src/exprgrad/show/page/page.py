@@ -529,11 +529,13 @@ def needed_assets(
 
 
 def has_domain_edge(graph: Graph, node: int) -> bool:
-    """Whether an operation's domain may end somewhere; that of a power with the exponent 1, 2, … does not."""
-    op, operands = BY_NAME.get(graph.kinds[node]), graph.operands[node]
-    exponent = graph.payloads[operands[1]] if op is BY_NAME["pow"] else None
-    is_whole = isinstance(exponent, float) and exponent > 0 and exponent.is_integer()
-    return op is not None and bool(op.domain) and not is_whole
+    """Whether an operation's domain may end somewhere: not that of a power with the exponent 1, 2, …, nor of
+    a quotient by a number.
+    """
+    kind, (*_, last) = graph.kinds[node], (node, *graph.operands[node])
+    second = graph.payloads[last] if kind in ("pow", "div") else None
+    is_safe = isinstance(second, float) and (second > 0 and second.is_integer() or kind == "div")
+    return kind in BY_NAME and bool(BY_NAME[kind].domain) and not is_safe
 
 
 def sheets_literal(
