@@ -434,15 +434,16 @@ def test_differences_are_those_of_the_formula(browse: Any) -> None:
 def test_paths_are_counted(browse: Any) -> None:
     page = lesson_page(browse, "paths")
     part = open_part(page, 2)
-    told = "The forward sweep takes 4 operations; the reverse sweep has passed 0 of 8 edges."
-    assert f"Here 16 paths lead from a to y. {told}" in part.inner_text()
+    told = "The forward sweep takes 4 operations; the reverse sweep takes a × and a + for each edge"
+    assert f"Here 16 paths lead from a to y. {told}, and has passed 0 of 8." in part.inner_text()
     last(page)
-    assert "passed 8 of 8 edges" in part.inner_text()
-    assert part.locator(".bars span").all_inner_texts()[1::2] == ["64", "8"]
+    assert "and has passed 8 of 8." in part.inner_text()
+    assert part.locator(".bars span").all_inner_texts()[1::2] == ["80", "16"]
+    assert "Path by path takes 64 × and 16 +, the sweep 8 × and 8 +." in part.inner_text()
     for _ in range(9):
         part.get_by_role("slider").press("ArrowRight")
     assert "10 copies: 1,099,511,627,776 paths" in part.inner_text()
-    assert "takes 12 hours, and the sweep a moment" in part.inner_text()
+    assert "the paths take 12 hours, and the sweep a moment" in part.inner_text()
 
 
 def test_a_lesson_lasts_when_its_formula_changes(browse: Any) -> None:

@@ -16,6 +16,7 @@ from exprgrad.errors import RequestError
 from exprgrad.show.page.lessons import (
     LESSONS,
     POINT_SETS,
+    Lesson,
     Task,
     all_tasks,
     read_lesson,
@@ -23,9 +24,11 @@ from exprgrad.show.page.lessons import (
 )
 from exprgrad.show.page.page import tensors_as_lists
 from exprgrad.show.text.lines import signed_number as number
-from networks import trained
+from networks import names_of_weights, trained
 
 NUMBER = re.compile(r"(?<![\w^])−?\d+(?:\.\d+)?")
+SEARCH = files("exprgrad.show.page").joinpath("assets", "live-search.js")
+"""The program that a lesson shows to find an order, in a list of texts."""
 FORMULA = re.compile(r"o\^2")
 
 
@@ -155,7 +158,7 @@ def start_numbers() -> list[float]:
     assert half == grad(square, "a") / 2
     return [
         *product.gradient.values(), product.value, moved.value, 0.1, 1, 0, grad(square, "a"), half,
-        2, early.got["a"], early.true["a"], lost,
+        2, early.got["a"], early.true["a"], lost, len(LESSONS["start"].formulas),
     ]  # fmt: skip
 
 
@@ -181,31 +184,54 @@ def chain_numbers() -> list[float]:
         50,
         0.9,
         1.1,
+        locals_[0] * locals_[1],
+        data(here, "u"),
+        data(here, "v"),
+        grad(here, "x") * 0.01,
+        near.value - here.value,
+        100 * 0.9**50,
     ]
 
 
 def paths_numbers() -> list[float]:
     here = run("paths")
-    count, edges = here.paths()["a"].count, len(here.edges)
-    work = [n * count ** (n - 1) * count * 4 / 1e9 for n in (10, 11)]
-    assert round(work[0] / 3600) == 12 and 8.5 < work[1] / 86400 < 9
-    assert grad(here, "a") == count and local(here, "a", "b") == 1 and 9 * 100 * 100 == 90_000
-    operations = sum(bool(node.operands) for node in here.nodes)
-    assert edges == 2 * operations
-    return [count, edges, operations, count * 4, 1, 10, 12, 11, 9, 8, 100, 90_000]
+    count, (forward, back) = here.paths()["a"].count, sweep_costs(here)
+    walked = count * sum(forward), count
+    work = [count**n * (4 * n + 1) / 1e9 for n in (10, 11)]
+    hours, days = int(work[0] / 3600), int(work[1] / 86400)
+    assert grad(here, "a") == count and local(here, "a", "b") == 1 and (hours, days) == (12, 9)
+    assert back == (2 * forward[0], 2 * forward[0])
+    grads = [grad(here, name) for name in "ydcba"]
+    return [
+        *grads, *forward, *back, *walked, sum(walked), sum(back), 2, 10, 11, hours, days,
+        10 - 2, 10 - 1, 100, (10 - 1) * 100 * 100,
+    ]  # fmt: skip
+
+
+Cost = tuple[int, int]
+"""How many × a sweep takes, and how many +."""
+
+
+def sweep_costs(found: Run) -> tuple[Cost, Cost]:
+    """The costs of both sweeps over sums and products: one operation for a node, × and + for an edge."""
+    rows = [found.graph.kinds[node.id] for node in found.nodes if node.operands]
+    assert {*rows} <= {"mul", "add"}
+    return (rows.count("mul"), rows.count("add")), (len(found.edges), len(found.edges))
 
 
 def order_numbers() -> list[float]:
     here, early = run("order"), run("order").visited(["y", "b", "c", "a"])
     assert here.visited("preorder").got == early.got and run("order", a=-1).gradient == {"a": 0}
     assert here.visited("bfs").got == early.got
-    assert here.paths()["a"].count == 3 and "the three paths" in str(all_tasks(LESSONS["order"]))
+    lines = re.findall(r'(?m)^  ("[^\n]*"),$', SEARCH.read_text("utf-8"))
     return [
         early.got["a"],
         early.true["a"],
         local(here, "b", "y"),
         here.visited("naive").got["a"],
         0,
+        here.paths()["a"].count,
+        lines.index('"visit(output)"') + 1 - lines.count('""'),
     ]
 
 
@@ -213,7 +239,7 @@ def accumulate_numbers() -> list[float]:
     here, even = run("accumulate"), run("accumulate", a=0)
     arrived = [edge.contribution for edge in here.edges if edge.operand == here.graph.inputs["a"]]
     assert sum(arrived) == grad(here, "a") and even.visited(accumulate="set").got == even.gradient
-    return [*arrived, grad(here, "a"), grad(even, "a"), 0, 64]
+    return [*arrived, grad(here, "a"), grad(even, "a"), 0, 64, 0.5, 64 * 0.5, 3]
 
 
 def gates_numbers() -> list[float]:
@@ -233,10 +259,9 @@ def tanh_numbers() -> list[float]:
         "xwb", 0
     )
     shares = [edge.contribution for edge in parts.edges if edge.operand == 7]
-    assert len(parts.graph) - len(whole.graph) + 1 == 8 and "or eight" in LESSONS["tanh"].question
     return [
-        *whole.gradient.values(), whole.value, *shares, grad(parts, "t1"), 1, 788, 0,
-        of("tanh", b=400).value,
+        len(parts.graph) - len(whole.graph) + 1, *whole.gradient.values(), whole.value, *shares,
+        grad(parts, "t1"), 1, 788, 0, of("tanh", b=400).value,
     ]  # fmt: skip
 
 
@@ -253,7 +278,8 @@ def check_numbers() -> list[float]:
 
     best = [min(range(1, 16), key=lambda n: off(10.0**-n, both)) for both in (False, True)]
     assert abs(best[0] - 8) <= 1 and abs(best[1] - 5) <= 1 and 2 + 1e-16 == 2
-    return [10, 8, 5, 0, 1, 4, 0.001]
+    sides = [of("check", 2, x=x).gradient["x"] for x in (1, -1)]
+    return [10, 8, 5, 0, 4, 0.001, grad(of("check"), "x"), 16, *sides]
 
 
 def vanish_numbers() -> list[float]:
@@ -264,7 +290,7 @@ def vanish_numbers() -> list[float]:
     narrow, wide = layer_terms(half), layer_terms(three)
     lost = round(wide[3] / wide[4], 2)
     ends = round(min(narrow), 3), round(max(narrow), 3)
-    return [*found, *straight, *ends, wide[4], grad(three, "w"), lost, 0.5, 1, 3, 2, 5]
+    return [*found, *straight, *ends, wide[4], grad(three, "w"), lost, 0.5, 1, 3, 2, len(narrow), 0]
 
 
 def layer_terms(run: Run) -> list[float]:
@@ -287,8 +313,14 @@ def descent_numbers() -> list[float]:
     assert verdict(0, 1.1) == verdict(1, 0.0101) == "diverged" != verdict(1, 0.0099)
     _, valley = LESSONS["descent"].formulas
     before, after = parse(valley.expression).descend(valley.values, rate=0.009, steps=1).steps
-    left = [abs(after.inputs[name] / before.inputs[name]) for name in "uv"]
-    return [1, -1, 0, 0.5, 0.9, 1.1, 0.01, 200, *left]
+    left = [after.inputs[name] / before.inputs[name] for name in "uv"]
+    assert of("descent", 1).gradient["v"] == 200 and left[1] == pytest.approx(1 - 200 * 0.009)
+    (landed,) = parse(valley.expression).descend(valley.values, rate=0.005, steps=1).steps[1:]
+    assert landed.inputs["v"] == 0 and verdict(1, 0.009) != "diverged"
+    rest = parse("(x - 1)^2").descend({"x": -2}, rate=0.1, steps=100).steps[-1].inputs["x"]
+    return [
+        round(rest, 4), -1, 0, 0.1, 0.5, 0.9, 1.1, 0.01, 0.009, 200, *left, abs(left[1]), 0.009 * -200,
+    ]  # fmt: skip
 
 
 def kink_numbers() -> list[float]:
@@ -300,7 +332,9 @@ def kink_numbers() -> list[float]:
     steep, flat = (abs(of("kink", 1).gradient[name]) for name in "vu")
     crossed = parse(roof.expression).descend(roof.values, rate=0.2, steps=5).steps[1:]
     assert [step.inputs["v"] > 0 for step in crossed] == [True, False, True, False, True]
-    return [*found, 0.4, 3, 0, steep, steep * 0.2, flat * 0.2]
+    leaky = parse("leaky_relu(x)").gradient(x=-1).gradient["x"]
+    corner_slopes = [of("kink", x=x).gradient["x"] for x in (0, 2)]
+    return [*found, 0.4, 3, 0, steep, steep * 0.2, flat * 0.2, *corner_slopes, 0.01, 2, 2 * leaky]
 
 
 def network_numbers() -> list[float]:
@@ -317,7 +351,8 @@ def network_numbers() -> list[float]:
         trained(lesson.values, set_columns(name), 0.5, 200) for name in POINT_SETS
     )
     assert circles.reached and moons.reached and spiral.reached
-    return [sizes["w3"], 0.5, moons.reached, spiral.reached, 0]
+    neurons, weights = len(outputs), len(names_of_weights(len(outputs)))
+    return [sizes["w3"], 0.5, moons.reached, spiral.reached, 0, neurons, neurons + 1, weights]
 
 
 def tensors_numbers() -> list[float]:
@@ -332,8 +367,100 @@ def tensors_numbers() -> list[float]:
     jacobian = np.kron(np.eye(len(given["X"])), given["W"].T)
     data = product.values[named(product, "H")]
     assert np.allclose(jacobian @ given["X"].ravel(), data.ravel())
-    assert np.mean(np.kron(np.eye(2), np.ones((2, 3))) == 0) == 1 / 2
-    return [0, 1, *jacobian.shape]
+    never = np.kron(np.eye(2), np.ones((2, 3))) == 0
+    masked = mask.gradient["Z"] == 0
+    rows = [
+        edge.contribution for edge in product.edges if edge.operand == product.graph.inputs["b"]
+    ]
+    assert rows[0].shape == (len(given["b"]),) and never.mean() == 0.5
+    return [
+        0, 1, *jacobian.shape, jacobian.size, never.sum(), masked.sum(), len(given["X"]),
+        *product.gradient["W"].shape,
+    ]  # fmt: skip
+
+
+def dead_numbers() -> list[float]:
+    here, open_, alive = run("dead"), run("dead", x=4), run("dead", x=2, b=1)
+    assert grad(here, "o") == 2 * (here.value**0.5 * -1) and here.gradient["b"] == 0
+    assert all(here.gradient[name] == 0 for name in "wx") and open_.gradient["b"] == -2
+    threshold = -here.inputs["b"] / here.inputs["w"]
+    stepped = {
+        rate: run("dead", x=2, **{n: alive.inputs[n] - rate * alive.gradient[n] for n in "wb"})
+        for rate in (1, 0.1)
+    }
+    far, near = stepped[1], stepped[0.1]
+    assert data(near, "n") == pytest.approx(near.inputs["y"])
+    leaky = parse(LESSONS["dead"].expression.replace("relu", "leaky_relu")).gradient(here.inputs)
+    return [
+        *(grad(here, name) for name in "obL"), data(here, "n"), data(here, "o"), data(open_, "n"),
+        open_.gradient["w"], open_.gradient["b"], threshold, data(alive, "n"), data(far, "n"),
+        *far.inputs.values(), *near.inputs.values(), data(near, "n"), alive.gradient["w"], 2, 0.1,
+        data(leaky, "o"), grad(leaky, "o"), leaky.gradient["b"], local(leaky, "n", "o"), here.value**0.5 * -1,
+        200, 60, 50, 200 - 60,
+    ]  # fmt: skip
+
+
+def matrix_numbers() -> list[float]:
+    here = run("matrix")
+    x, w, c = (np.asarray(here.inputs[name]) for name in "XWC")
+    own, other = here.gradient["W"], here.gradient["X"]
+    assert np.array_equal(own, x.T @ c) and np.array_equal(other, c @ w.T)
+    assert (own[0, 1], other[1, 1]) == (11, -7)
+    paths = [*(x[:, 0] * c[:, 1]), *(c[1] * w[1])]
+    along = float(x[0] @ c[:, 1])
+    assert sum(paths[:2]) == 11 and along == 8 and x[:, 0].sum() == 4
+    return [
+        0, 1, 2, *x.ravel(), *w.ravel(), *c.ravel(), 11, -7, *paths, 784, 100, 64, 784 * 100, 50,
+    ]  # fmt: skip
+
+
+def variance_numbers() -> list[float]:
+    """That a layer multiplies by r·n·s is seen from random numbers; the rest is the formula."""
+    chance = np.random.default_rng(1)
+    drawn = chance.normal(0, 0.02**0.5, (200, 100)) @ chance.normal(0, 1, (100, 1000))
+    assert np.mean(drawn**2) == pytest.approx(data(run("variance"), "v1"), rel=0.1)
+    assert np.mean(np.maximum(drawn, 0) ** 2) == pytest.approx(0.5 * np.mean(drawn**2), rel=0.1)
+    here, less = run("variance"), run("variance", s=0.005)
+    kept = [{"s": 0.01}, {"n": 400, "s": 0.0025}, {"s": 0.02, "r": 0.5}]
+    assert all(run("variance", **changed).value == pytest.approx(1) for changed in kept)
+    assert run("variance", s=0.01, r=0.5).value == less.value
+    assert (round(math.log10(2**30)), round(math.log10(2**50))) == (9, 15)
+    assert (0.01**0.5, 0.0025**0.5) == (0.1, 0.05) and here.value == 8
+    found = [data(one, name) for one in (here, less) for name in ("v1", "v2", "v3")]
+    return [*found, 0, 1, 2, 4, 30, 0.1, 0.05, 0.02, 50, 512, 0.5, 3]
+
+
+def momentum_numbers() -> list[float]:
+    """Those of the formula, which are those of ``descend`` with momentum and with Adam."""
+    here, second = run("momentum"), run("momentum", x=2.4, m=6)
+    steps = [
+        [step.inputs["x"] for step in parse(text).descend({"x": 3}, rate=0.1, steps=2, **how).steps]
+        for text, how in (("x^2", {"momentum": 0.9}), ("x^2", {"adam": True}), ("100*x^2", {"adam": True}))
+    ]  # fmt: skip
+    assert [here.value, second.value] == pytest.approx(steps[0][1:])
+    first = run("momentum", v=36)
+    assert [first.value, first.value] == pytest.approx([steps[1][1], steps[2][1]])
+    assert run("momentum", c=200, v=360000).value == pytest.approx(first.value)
+    plain = 2.4 - 0.1 * data(second, "g")
+    agree, turn = (sum((sign * 0.9) ** n for n in range(400)) for sign in (1, -1))
+    assert turn == pytest.approx(1 / 1.9)
+    return [
+        here.value, data(here, "m1"), data(here, "g"), second.value, data(second, "m1"), data(second, "g"),
+        plain, agree, round(turn, 3), 1.9, first.value, 0.1, 1, -1, 2, 3, 0, 600, 1000, 0.001,
+    ]  # fmt: skip
+
+
+def batch_numbers() -> list[float]:
+    here = run("batch")
+    own = [2 * data(here, f"e{n}") * here.inputs[f"x{n}"] for n in (1, 2, 3)]
+    assert sum(own) / 3 == pytest.approx(here.gradient["w"])
+    pairs = [(own[a] + own[b]) / 2 for a, b in ((0, 1), (0, 2), (1, 2))]
+    assert sum(pairs) / 3 == pytest.approx(sum(own) / 3)
+    silent = run("batch", x3=0)
+    return [
+        *own, sum(own), 2 * sum(own), here.gradient["w"], *pairs, silent.gradient["w"],
+        data(here, "e3"), 3, 2, 6, 0, 64, 4, 64 / 4, 10, 1,
+    ]  # fmt: skip
 
 
 def named(run: Run, name: str) -> int:
@@ -345,23 +472,91 @@ ANSWERS = {
     "start": start_numbers, "chain": chain_numbers, "paths": paths_numbers, "order": order_numbers,
     "accumulate": accumulate_numbers, "gates": gates_numbers, "tanh": tanh_numbers, "check": check_numbers,
     "vanish": vanish_numbers, "descent": descent_numbers, "kink": kink_numbers, "tensors": tensors_numbers,
-    "network": network_numbers,
+    "network": network_numbers, "dead": dead_numbers, "matrix": matrix_numbers, "variance": variance_numbers,
+    "momentum": momentum_numbers, "batch": batch_numbers,
 }  # fmt: skip
 """By lesson with prose, the numbers that its answers may name: each as the library finds it."""
-NAMED = re.compile(r"(?<![\w^.])−?\d[\d,]*(?:\.\d+)?(?:e[+−]\d+)?(?!\w)")
+NAMED = re.compile(r"(?<![\w^.])[−-]?\d[\d,]*(?:\.\d+)?(?:e[+−]\d+)?(?!\w)")
+POWERS = re.compile(r"10\^−?\d+|0\.9\^50|1\.1\^50")
+WORDS = {
+    "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "twelve": 12,
+    "sixteen": 16, "fifty": 50, "sixty": 60, "eighty": 80,
+}  # fmt: skip
+"""Numbers that a lesson may write in words, from three on."""
+
+
+def told_numbers(text: str) -> set[str]:
+    """The numbers that a text names, in digits or in words."""
+    words = {str(WORDS[word]) for word in re.findall(r"\w+", text.lower()) if word in WORDS}
+    digits = NAMED.findall(POWERS.sub("", text))
+    return words | {one.rstrip(",").replace(",", "").replace("-", "−") for one in digits}
+
+
+def lesson_texts(lesson: Lesson) -> Iterator[str]:
+    """All that a lesson says, but for its programs and the numbers of its parts."""
+    yield from (lesson.title, lesson.question, lesson.about)
+    for part in lesson.parts:
+        yield from (part.title.split(".", 1)[-1], part.text)
+    for task in all_tasks(lesson):
+        yield from (task.text, task.seen, *task.wrong.values())
+        yield "" if task.answer is None else str(task.answer)
+
+
+def given_numbers(lesson: Lesson) -> Iterator[float]:
+    """The numbers of a lesson's inputs, as they are, and as its goals have them set."""
+    for formula in lesson.formulas or (lesson,):
+        yield from (value for value in formula.values.values() if isinstance(value, float))
+    for task in all_tasks(lesson):
+        for goal in task.goals:
+            yield from goal.get("inputs", {}).values()
 
 
 @pytest.mark.filterwarnings("ignore::exprgrad.DigitsWarning")
-@pytest.mark.parametrize("name", ANSWERS)
-def test_every_number_in_an_answer_is_found(name: str) -> None:
+@pytest.mark.parametrize("name", LESSONS)
+def test_every_number_in_a_lesson_is_found(name: str) -> None:
+    """In its prose, its tasks, their answers and what is said to wrong ones: computed, or an input's."""
     lesson = LESSONS[name]
-    told = " ".join(task.seen for task in all_tasks(lesson))
-    named = {
-        text.rstrip(",").replace(",", "")
-        for text in NAMED.findall(re.sub(r"10\^−?\d+|0\.9\^50|1\.1\^50", "", told))
-    }
-    found = {number(value, digits) for value in ANSWERS[name]() for digits in (1, 3, 6)}
-    assert named <= found
+    computed = (
+        ANSWERS[name]() if name in ANSWERS else [x for _, some in CLAIMS[name]() for x in some]
+    )
+    known = [*computed, *given_numbers(lesson)]
+    found = {number(value, digits) for value in known for digits in (1, 3, 6)}
+    for text in lesson_texts(lesson):
+        assert told_numbers(text) <= found, text
+
+
+COSTS = re.compile(r"(\d+) × and (\d+) \+")
+"""A cost as lessons and pages state it."""
+TUTORIAL = Path(__file__).parents[3] / "docs" / "tutorial" / "the-chain-rule.md"
+
+
+@pytest.mark.parametrize(
+    ("text", "formula", "walked"),
+    [
+        (
+            TUTORIAL.read_text("utf-8").split("## What it costs")[1].split("> **")[0],
+            "d = b*c",
+            False,
+        ),
+        (
+            TUTORIAL.read_text("utf-8").split("> and how many paths")[1],
+            "b = a*a; c = b*b; y = c*c",
+            False,
+        ),
+        (LESSONS["paths"].parts[1].tasks[0].seen, LESSONS["paths"].expression, True),
+    ],
+    ids=["a product", "three squares", "the lesson"],
+)
+def test_the_cost_of_a_sweep_is_counted_in_one_way(text: str, formula: str, walked: bool) -> None:
+    """Forward, in reverse, and where they are walked along all paths: × and +, as the trace counts them."""
+    found = parse(formula).gradient(dict.fromkeys(parse(formula).graph.inputs, 1.0))
+    forward, back = sweep_costs(found)
+    told = [(int(times), int(plus)) for times, plus in COSTS.findall(text)]
+    assert told[:2] == [forward, back]
+    assert f"{sum(back)} operations: {back[0]} ×, {back[1]} +" in found.trace()
+    if walked:
+        count = found.paths()["a"].count
+        assert told[2:] == [(count * sum(forward), count)]
 
 
 @pytest.mark.parametrize("name", CLAIMS)
@@ -397,7 +592,8 @@ def test_a_lesson_with_prose(name: str) -> None:
     assert last.text.endswith("?") and last.seen and not last.goals
     prose = [re.sub("`[^`]*`", "code", text) for text in texts]
     assert not [text for text in prose if re.search(r"-\d| -|  ", text)], "a minus is a −"
-    assert all(task.goals for part in lesson.parts[:2] for task in part.tasks)
+    tried = [task for part in lesson.parts[:2] for task in part.tasks]
+    assert all(task.goals or task.answer is not None for task in tried)
 
 
 GOOD = """

@@ -24,7 +24,7 @@ from exprgrad.errors import RequestError, command_or_python, require_kind
 from exprgrad.explain.diagnostics import DiagnosedRun
 from exprgrad.explain.limits import check_significant_digits
 from exprgrad.graph.calls import open_calls
-from exprgrad.graph.graph import check_scalars_only
+from exprgrad.graph.graph import Graph, check_scalars_only
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.evaluation import adjoints_of
 from exprgrad.show.page.arithmetic import (
@@ -395,6 +395,10 @@ SHORT_KEYWORDS = ("do", "if", "in", "of", "as")
 
 QUOTED_KEY = re.compile(r'(?<!\\)"([a-z]+)":')
 """A key in JSON that a script need not quote; a text has its quotes behind a backslash."""
+NEEDLESS_ZERO = re.compile(r'("(?:[^"\\]|\\.)*")|(?<=\d)\.0(?![\de])|(?<![\d.])0(?=\.0?[1-9]|\.00)')
+"""A text in JSON, or a zero that a script's number need not have: ``1.0`` is 1, and ``0.5`` is .5."""
+REPEATED_TEXT = re.compile(r'"(?:[^"\\]|\\.)*":?')
+"""A text in a script's data; that of a key ends with its colon."""
 SLOT = re.compile(r"\{\{(\w+)\}\}")
 SURROGATE = re.compile(r"[\ud800-\udfff]")
 
@@ -495,7 +499,7 @@ def page_script(
         data["CALLS"] = sheets_literal(groups, models, keys)
     else:
         data["PAGE"] = script_literal(models[0][0], keys)
-    told = "".join(f"const {name}={text};\n" for name, text in data.items())
+    told = share_texts("".join(f"const {name}={text};\n" for name, text in data.items()))
     return SURROGATE.sub("\ufffd", f'"use strict";\n{told}{shorten_script(code, names)}')
 
 
@@ -513,8 +517,9 @@ def needed_assets(
     runs = [group[0] for group in groups]
     has_calls = any(run.graph.calls and not run.graph.shapes for run in runs)
     has_tensors = any(run.graph.shapes for run in runs)
-    kinds = {kind for run in runs for kind in run.graph.kinds if kind in BY_NAME}
-    has_edges = any(BY_NAME[kind].domain for kind in kinds)
+    has_edges = any(
+        has_domain_edge(run.graph, node) for run in runs for node in range(len(run.graph))
+    )
     corrected = any("corrected" in group[0] for group in models)
     has_kinks = (has_edges or corrected or SPECIAL in operations) and not has_tensors
     return {
@@ -539,6 +544,16 @@ def needed_assets(
         and any(task.answer is not None for task in all_tasks(lesson)),
         **{f"live-{name}": name in moves for name in LIVE},
     }
+
+
+def has_domain_edge(graph: Graph, node: int) -> bool:
+    """Whether an operation's domain may end somewhere: not that of a power with the exponent 1, 2, …, nor of
+    a quotient by a number.
+    """
+    kind, (*_, last) = graph.kinds[node], (node, *graph.operands[node])
+    second = graph.payloads[last] if kind in ("pow", "div") else None
+    is_safe = isinstance(second, float) and (second > 0 and second.is_integer() or kind == "div")
+    return kind in BY_NAME and bool(BY_NAME[kind].domain) and not is_safe
 
 
 def sheets_literal(
@@ -588,9 +603,23 @@ def lesson_script_data(lesson: Lesson) -> dict[str, Any]:
     return found | nonempty_fields(answers=answers)
 
 
+def share_texts(data: str) -> str:
+    """A script's data, with long texts that it has several times in a list ``$T`` before it."""
+    counts = Counter(REPEATED_TEXT.findall(data))
+    shared = [
+        text
+        for text, count in counts.items()
+        if text[-1] != ":" and (count - 1) * len(text) > 7 * count
+    ]
+    places = {text: f"$T[{place}]" for place, text in enumerate(shared)}
+    rest = REPEATED_TEXT.sub(lambda found: places.get(found[0], found[0]), data)
+    return f"const $T=[{','.join(shared)}];\n{rest}" if shared else data
+
+
 def script_literal(data: Any, keys: Mapping[str, str] = {}) -> str:
     """Data as a script has it, with the script's names for its ``keys``."""
     text = json.dumps(data, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    text = NEEDLESS_ZERO.sub(lambda found: found[1] or "", text)
     text = QUOTED_KEY.sub(lambda key: f"{keys.get(key[1], key[1])}:", text)
     for character in "<\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")

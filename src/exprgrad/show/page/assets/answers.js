@@ -11,7 +11,7 @@ LESSON.answers.forEach(({task, answer, choices, grad, wrong}) => {
   const isTrue = words => choices ? words === answer : parse(words) !== null && isRight(words, answer);
   const why = words => {
     const id = byName.get(grad), isOurs = known(id) && number(app.right.grads[id]) === number(answer);
-    return wrong?.[words] || isOurs && app.mistake?.(id, words) || "Not yet.";
+    return wrong?.[words] || !choices && turned(words, answer) || isOurs && app.mistake?.(id, words) || "Not yet.";
   };
   const check = words => {
     const isFound = isTrue(words), isNumber = choices || parse(words) !== null;

@@ -73,13 +73,16 @@ function isRight(words, truth, least = 3) {
   return [PAGE.digits, ...size >= least ? [Math.min(size, 17)] : []].some(digits => number(x, digits) === number(truth, digits));
 }
 
+// What to say of an answer that is right but for its sign.
+const turned = (words, truth) => truth && isRight(num(-parse(words)), truth) && "The size is right, the sign is not.";
+
 function checked(asked) {
   const words = asked.field.value.trim(), x = parse(words);
   if (!asked.open || !words) return false;
   if (x !== null) asked.tries++;
   if (x !== null && isRight(words, asked.truth)) return settle(asked, true);
   set(asked.field, {"aria-invalid": "true"}).select();
-  const why = x !== null && (asked.kind === "grad" && app.mistake?.(asked.id, words) || isRight(num(-x), asked.truth) && "The size is right, the sign is not.");
+  const why = x !== null && (turned(words, asked.truth) || asked.kind === "grad" && app.mistake?.(asked.id, words));
   answer(x === null ? `${words} is not a number.` : why ? `✗ ${why}`
     : isRight(words, asked.truth, 1) ? `${words} is right as far as it goes: three digits, please.` : `✗ ${words} is not the ${asked.name}.`);
   return false;

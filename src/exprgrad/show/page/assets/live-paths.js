@@ -1,4 +1,4 @@
-// Paths and edges: how many factors one multiplies path by path, and in one sweep, for a chain of copies.
+// Paths and edges: how many × and + it takes path by path, and in one sweep, for a chain of copies.
 
 // The paths from the output to each node: how many, and how many edges they have together.
 function pathCounts(page, web) {
@@ -13,7 +13,7 @@ function pathCounts(page, web) {
 // A count as people read it: with commas, and from a quadrillion on as a power of ten.
 const large = n => n < 10n ** 15n ? n.toLocaleString("en") : `about 10^${String(n).length - 1}`;
 const SPANS = [["centuries", 3155760000n], ["years", 31557600n], ["days", 86400n], ["hours", 3600n], ["minutes", 60n]];
-// How long so many multiplications take, at a billion a second.
+// How long so many operations take, at a billion a second.
 function span(n) {
   const seconds = n / 10n ** 9n, [unit, size] = SPANS.find(([, size]) => seconds >= 2n * size) ?? ["seconds", 1n];
   return seconds < 2n ? "a moment" : `${large(seconds / size)} ${unit}`;
@@ -31,13 +31,13 @@ LIVE.paths = place => {
     const most = PAGE.wrt.reduce((one, other) => (ways.get(other)?.count ?? 0n) > (ways.get(one)?.count ?? 0n) ? other : one);
     const {count, steps} = ways.get(most) ?? {count: 0n, steps: 0n}, edges = BigInt(web.edges.length);
     const passed = new Set(app.done.filter(({edge}) => known(edge)).map(({edge}) => edge)).size;
-    done.textContent = `Here ${large(count)} path${count === 1n ? "" : "s"} lead${count === 1n ? "s" : ""} from ${called(most)} to ${called(PAGE.output)}. The forward sweep takes ${forwards()} operations; the reverse sweep has passed ${passed} of ${edges} edges.`;
-    const paths = count ** copies, one = copies * count ** (copies - 1n) * steps, other = copies * edges;
+    done.textContent = `Here ${large(count)} path${count === 1n ? "" : "s"} lead${count === 1n ? "s" : ""} from ${called(most)} to ${called(PAGE.output)}. The forward sweep takes ${forwards()} operations; the reverse sweep takes a × and a + for each edge, and has passed ${passed} of ${edges}.`;
+    const paths = count ** copies, work = copies * count ** (copies - 1n) * steps, passes = copies * edges, one = work + paths, other = 2n * passes;
     const bar = n => make("div", {class: "bar", style: `width:${100 * Number(n * 1000n / (one > other ? one : other) || 0n) / 1000}%`});
     grid.replaceChildren(
       make("span", null, "path by path"), bar(one), make("span", null, large(one)),
       make("span", null, "one sweep"), bar(other), make("span", null, large(other)));
     set(slide, {"aria-valuetext": `${copies}`});
-    said.textContent = `${copies} cop${copies === 1n ? "y" : "ies"}: ${large(paths)} path${paths === 1n ? "" : "s"}. At a billion multiplications a second, path by path takes ${span(one)}, and the sweep ${span(other)}.`;
+    said.textContent = `${copies} cop${copies === 1n ? "y" : "ies"}: ${large(paths)} path${paths === 1n ? "" : "s"}. Path by path takes ${large(work)} × and ${large(paths)} +, the sweep ${large(passes)} × and ${large(passes)} +. At a billion a second, the paths take ${span(one)}, and the sweep ${span(other)}.`;
   });
 };
