@@ -215,7 +215,7 @@ class Derivation:
     def derive(self, node: int, whole: int) -> None:
         """Keep a node's derivative, simplified if it can be; a long one gives the node a name.
 
-        ``whole`` is the derivative by its rule.
+        ``whole`` is the derivative as its rule gives it.
         """
         sheet, label, names = self.sheet, self.sheet.label, self.sheet.names
         for part in sheet.inner(node):

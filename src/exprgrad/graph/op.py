@@ -315,7 +315,7 @@ def step_row(
     spellings: str = "",
     elsewhere: str = "",
 ) -> Op:
-    """Make a step function's row: flat but for its jumps, to ``side``; its definition is exact."""
+    """Make a step function's row: flat between its jumps to ``side``; its definition is exact."""
     return Op(
         name,
         "x",

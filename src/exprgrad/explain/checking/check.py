@@ -491,7 +491,7 @@ def find_wrong_local(
 def sweep_with_true_locals(
     run: DiagnosedRun, rules: Sequence[WrongNumber], node: int
 ) -> tuple[list[float], list[float]]:
-    """Compute every node's grad, and its derivative by a node, with the true local derivatives."""
+    """Compute every node's grad, and its tangent along a node, with the true local derivatives."""
     graph, order = run.graph, run.order
     assert run.adjoints is not None
     locals_ = {user: [*local] for user in order if (local := run.adjoints.locals[user]) is not None}

@@ -96,7 +96,7 @@ class QuotientGraph(NamedTuple):
 
     It has all nodes of the other, with the same numbers, and then the quotients from the
     ``left``, from the ``right`` and between the two (``center``); and ``bend``, how much right and left
-    differ.  ``moved`` are the nodes that the step moves, but for the node's own two data: their rounding
+    differ.  ``moved`` are the nodes that the step moves, without the node's own two data: their rounding
     makes quotients in doubles uncertain.
     """
 
@@ -168,7 +168,7 @@ class BoundedEstimate(NamedTuple):
     error: float
 
     def settled(self, beside: float) -> bool:
-        """Whether it has a right digit, also beside another number; without a limit it has none."""
+        """Tell whether it has a right digit, also relative to another number, if there is a limit."""
         size = abs(self.value)
         return self.error <= max(size, abs(beside) if math.isfinite(beside) else size) / SETTLED
 
@@ -398,7 +398,7 @@ The first is for formulas as smooth as most.  The second step is 2^-300 of the l
 less, also beside 0.  The bits are more than twice the step's, and as many are left in a quotient.
 """
 STEP_FUNCTIONS = frozenset(op.name for op in COMMON if op.gate == "blocker")
-"""The functions that are flat but for jumps."""
+"""The functions that are flat between jumps."""
 STEADY = 2.0**-24
 """The relative change of a quotient from step to step that still allows a limit."""
 AGREEING = 2.0**-40
@@ -499,7 +499,7 @@ def is_expected(limit: Ball, expected: float | None) -> bool:
 def classify_truth(
     found: QuotientGraph, far: list[Ball], close: list[Ball], output: int
 ) -> TrueDerivative:
-    """Classify a derivative by the quotients at two steps."""
+    """Classify a derivative from the quotients at two steps."""
     value = close[output]
     center, left, right, bend = (
         two_step_limit(far[node], close[node], order)

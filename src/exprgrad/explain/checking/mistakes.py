@@ -35,7 +35,7 @@ Edge = tuple[int, int, int]
 
 
 class PointSweep(NamedTuple):
-    """The sweeps at a point: nodes' data, derivatives by an input and grads; edges' local derivatives."""
+    """The sweeps at a point: nodes' data, tangents along an input and grads; edges' local derivatives."""
 
     data: list[Ball]
     tangents: list[Ball]

@@ -51,7 +51,7 @@ QUESTIONS = {
     "What does a kink do to a gradient?": ("check", "kink"),
     "Why does gradient descent zigzag?": ("descent",),
 }
-"""What one can explain after the built-in lessons, and the lessons that ask it."""
+"""Questions that learners can answer after the built-in lessons, and the lessons that ask them."""
 
 
 def check_course_names(course: Sequence[Lesson]) -> None:

@@ -547,12 +547,13 @@ def needed_assets(
 
 
 def has_domain_edge(graph: Graph, node: int) -> bool:
-    """Whether an operation's domain may end somewhere: not that of a power with the exponent 1, 2, …, nor of
-    a quotient by a number.
+    """Whether an operation's domain may end somewhere.
+
+    It does not for a power with an exponent of 1, 2, …, nor for a quotient by a number.
     """
     kind, (*_, last) = graph.kinds[node], (node, *graph.operands[node])
     second = graph.payloads[last] if kind in ("pow", "div") else None
-    is_safe = isinstance(second, float) and (second > 0 and second.is_integer() or kind == "div")
+    is_safe = isinstance(second, float) and ((second > 0 and second.is_integer()) or kind == "div")
     return kind in BY_NAME and bool(BY_NAME[kind].domain) and not is_safe
 
 
@@ -823,7 +824,7 @@ def is_declared(before: str, after: str) -> bool:
 
 
 def is_assigned(after: str) -> bool:
-    """Whether what stands before a text is set there, not compared."""
+    """Whether the text assigns, and does not compare, the name before it."""
     return after[:1] == "=" and after[1:2] != "="
 
 

@@ -73,7 +73,7 @@ function isRight(words, truth, least = 3) {
   return [PAGE.digits, ...size >= least ? [Math.min(size, 17)] : []].some(digits => number(x, digits) === number(truth, digits));
 }
 
-// What to say of an answer that is right but for its sign.
+// The hint for an answer with the wrong sign.
 const turned = (words, truth) => truth && isRight(num(-parse(words)), truth) && "The size is right, the sign is not.";
 
 function checked(asked) {
