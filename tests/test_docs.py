@@ -13,7 +13,9 @@ import re
 import shlex
 import tomllib
 from collections.abc import Iterator
+from contextlib import chdir
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import ModuleType
 
 import pytest
@@ -99,7 +101,8 @@ def test_python_examples(path: Path) -> None:
         if "import exprgrad, pyarrow" in body and importlib.util.find_spec("pyarrow") is None:
             continue
         test = parser.get_doctest(body, names, f"{path.name}[{number}]", str(path), 0)
-        runner.run(test, clear_globs=False)
+        with TemporaryDirectory() as folder, chdir(folder):  # an example may write files
+            runner.run(test, clear_globs=False)
         names = test.globs
     assert runner.summarize(verbose=False).failed == 0
 

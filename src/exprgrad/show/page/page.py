@@ -65,7 +65,7 @@ from exprgrad.source import cut_text, printable_text
 __all__ = [
     "ENDINGS", "SLOT", "Page", "check_page_path", "content_policy", "lesson_path",
     "links_between_sheets", "make_page", "page_document", "page_style", "read_asset", "script_literal",
-    "sheets_with_opened_calls", "squeeze_script", "squeeze_style",
+    "sheets_with_opened_calls", "squeeze_script", "squeeze_style", "text_html",
 ]  # fmt: skip
 
 ENDINGS = (".html", ".htm")
