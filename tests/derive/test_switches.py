@@ -11,7 +11,7 @@ from exprgrad.derive.build import GraphBuilder
 from exprgrad.derive.switches import (
     Needed,
     SwitchFunction,
-    domain_switch_functions,
+    condition_switch_functions,
     find_suspects,
     movable_nodes,
     row_requirements,
@@ -97,7 +97,12 @@ def test_what_an_operation_compares(text: str, gaps: list[str]) -> None:
     ],
 )
 def test_what_the_domain_of_an_operation_compares(text: str, gaps: list[str]) -> None:
-    assert sorted(set(written_gaps(text, domain_switch_functions))) == sorted(gaps)
+    def rule(
+        builder: GraphBuilder, row: Op, operands: list[int], out: int
+    ) -> Iterable[SwitchFunction]:
+        return condition_switch_functions(builder, row.domain, row, operands, out)
+
+    assert sorted(set(written_gaps(text, rule))) == sorted(gaps)
 
 
 def test_a_maximum_compares_all_with_its_winner() -> None:

@@ -11,7 +11,7 @@ there; that difference, its gap, is built as a node.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import chain, combinations, compress, pairwise, repeat
 from math import comb
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from exprgrad.derive.build import GraphBuilder
 
 __all__ = [
-    "Needed", "Suspects", "SwitchFunction", "domain_switch_functions", "find_nonsmooth_nodes",
+    "Needed", "Suspects", "SwitchFunction", "condition_switch_functions", "find_nonsmooth_nodes",
     "find_suspects", "movable_nodes", "required_equalities", "row_requirements", "switch_functions",
 ]  # fmt: skip
 
@@ -176,19 +176,12 @@ def required_equalities(name: str, moves: tuple[float, ...]) -> Needed | None:
     )
     found: Needed = []
     for special in op.special:
-        needed = implied_equalities(template(special.where), slot)
+        where = template(special.where)  # a sum of products of comparisons
+        needed = known_equalities(interpret(where, EQUALITIES, slot)[where.output])
         if needed is None:
             return None
         found += needed
     return found
-
-
-def implied_equalities(where: Graph, slot: Mapping[str, Known]) -> Needed | None:
-    """The equalities of which one holds where a condition does; none where it never does.
-
-    A condition is a sum of products of comparisons.  None where that does not tell.
-    """
-    return known_equalities(interpret(where, EQUALITIES, slot)[where.output])
 
 
 def known_equalities(known: Known) -> Needed | None:
@@ -300,13 +293,6 @@ def corner_equalities(condition: Graph) -> set[int]:
         if kind in PRODUCTS and {condition.kinds[operand] for operand in operands} == {"eq"}
         for operand in operands
     }
-
-
-def domain_switch_functions(
-    builder: GraphBuilder, row: Op, operands: Sequence[int], out: int
-) -> Iterator[SwitchFunction]:
-    """What the domain of an operation compares."""
-    return condition_switch_functions(builder, row.domain, row, operands, out)
 
 
 def tied_pairs(operands: Sequence[int], winner: int | None) -> list[tuple[int, int]]:

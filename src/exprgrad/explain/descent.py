@@ -234,13 +234,8 @@ Update = Callable[[Mapping[str, Any]], dict[str, Any]]
 
 def make_update(method: Method, rate: float) -> Update:
     """Make the update rule for the start of a descent."""
-    if method.name == "momentum":
-        return momentum_update(rate, method.momentum)
-    return (
-        adam_update(rate)
-        if method.name == "adam"
-        else lambda gradient: scale_directions(gradient, -rate)
-    )
+    rules = {"momentum": momentum_update(rate, method.momentum), "adam": adam_update(rate)}
+    return rules.get(method.name, lambda gradient: scale_directions(gradient, -rate))
 
 
 def scale_directions(directions: Mapping[str, Any], factor: float) -> dict[str, Any]:

@@ -59,7 +59,12 @@ def diagnose_forward_sweep(run: SweptRun, used: bytearray) -> Iterator[Diagnosti
     needed = dependency_flags(run.graph, run.graph.output)
     for flags in (used, needed):
         bad = [node for node, flag in enumerate(flags) if flag and not is_finite(values[node])]
-        made = [node for node in bad if is_computed(run, node)] or bad
+        made = [
+            node
+            for node in bad
+            if (run.graph.operands[node] and node not in run.graph.implicit)
+            or is_overflowing_literal(run, node)
+        ] or bad
         if flags is needed:  # a constant in a branch that is not taken is no trouble
             made = [node for node in made if run.graph.kinds[node] != CONST]
         if not made:
@@ -89,12 +94,6 @@ def first_nonfinite_nodes(run: SweptRun, made: Sequence[int]) -> list[tuple[int,
         later = ((node, find_nan(run.values[node])) for node in made[1:])
         listed += list(islice(((node, found) for node, found in later if found is not None), 1))
     return listed
-
-
-def is_computed(run: SweptRun, node: int) -> bool:
-    """Whether a node's data was computed, not given."""
-    is_operation = bool(run.graph.operands[node]) and node not in run.graph.implicit
-    return is_operation or is_overflowing_literal(run, node)
 
 
 def diagnose_nonfinite_data(

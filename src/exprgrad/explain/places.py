@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from exprgrad.run.arrays.elements import Origin
 
 __all__ = [
-    "Occurrences", "ScalarRun", "all_places", "element_places", "find_nan", "find_nodes", "find_nonfinite",
+    "Occurrences", "ScalarRun", "element_places", "find_nan", "find_nodes", "find_nonfinite",
     "first_place", "join_words", "live_nodes", "number_in_place", "plain_label", "resolve_node",
     "to_scalar_run", "used_operations",
 ]  # fmt: skip
@@ -77,12 +77,6 @@ def first_place(flags: Any) -> Occurrences | None:
     shape = getattr(flags, "shape", ())
     first = int(getattr(flags, "argmax", int)())
     return Occurrences(many, shape_size(shape), unravel_position(first, shape))
-
-
-def all_places(flags: Any) -> list[Shape]:
-    """List all places where a condition holds."""
-    found = flags.reshape(-1).nonzero()[0].tolist() if hasattr(flags, "reshape") else range(flags)
-    return [unravel_position(index, getattr(flags, "shape", ())) for index in found]
 
 
 def number_in_place(value: Any, place: Shape) -> float:

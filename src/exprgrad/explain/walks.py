@@ -623,17 +623,13 @@ def refuse_long_recursion(run: SweptRun) -> None:
                 ways[operand] += ways[node]
             ways[node] = 0
     if visits > MOST_VISITS:
+        power = (visits.bit_length() - 1) * 30103 // 100000
+        many = f"{visits:,}" if visits < 10**18 else f"more than 10^{power}"
         raise RequestError(
             "too-many",
-            f"naive recursion would make {readable_count(visits)} visits here, one for each way to a node",
+            f"naive recursion would make {many} visits here, one for each way to a node",
             help=f"it is simulated up to {MOST_VISITS:,} visits; preorder and bfs visit each node once",
         )
-
-
-def readable_count(count: int) -> str:
-    """Write a count, however large."""
-    power = (count.bit_length() - 1) * 30103 // 100000
-    return f"{count:,}" if count < 10**18 else f"more than 10^{power}"
 
 
 def differentiated_operations(run: SweptRun, nodes: Iterable[int]) -> list[int]:

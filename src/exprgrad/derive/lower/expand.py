@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from functools import reduce
+from functools import partial, reduce
 from itertools import repeat
 
 from exprgrad.derive.parsed import parse_and_derive
@@ -141,7 +141,12 @@ def expand_once(graph: Graph, kinds: Collection[str]) -> Graph:
             return None
         operands = [images[operand] for operand in graph.operands[node]]
         start = len(made)
-        image = apply_definition(made, BY_NAME[kind], operands, bound)
+        define, is_folded = partial(include_definition, made, BY_NAME[kind]), BY_NAME[kind].variadic
+        image = (
+            reduce(lambda *two: define(two, bound), operands)  # over more than two from the left
+            if is_folded
+            else define(operands, bound)
+        )
         if node in graph.called:
             called.update(dict.fromkeys(range(start, len(made)), graph.called[node]))
         return image
@@ -149,13 +154,6 @@ def expand_once(graph: Graph, kinds: Collection[str]) -> Graph:
     made, _ = transform_graph(graph, rule)
     made.called |= called
     return made
-
-
-def apply_definition(made: Graph, op: Op, operands: Sequence[int], bound: Collection[str]) -> int:
-    """An operation's definition on some operands; one of two operands is folded over more from the left."""
-    if not op.variadic:
-        return include_definition(made, op, operands, bound)
-    return reduce(lambda one, other: include_definition(made, op, (one, other), bound), operands)
 
 
 def include_definition(made: Graph, op: Op, operands: Sequence[int], bound: Collection[str]) -> int:

@@ -134,18 +134,17 @@ def rebuild_lowered(
         kind = graph.kinds[node]
         if kind not in BY_NAME:
             return None
-        operands = [unbroadcast_node(builder, images[operand]) for operand in graph.operands[node]]
+        made = builder.graph
+        operands = [
+            made.operands[image][0] if made.kinds[image] == "broadcast" else image
+            for image in [images[operand] for operand in graph.operands[node]]
+        ]
         image = lower_operation(builder, kind, operands, spelled, longest)
         if builder.shape(image) != graph.shape(node):
             image = builder.apply("broadcast", image, settings=(graph.shape(node),))
         return image
 
     return builder.include(graph, rule=lowered)
-
-
-def unbroadcast_node(builder: GraphBuilder, node: int) -> int:
-    """A node before it was broadcast."""
-    return builder.graph.operands[node][0] if builder.graph.kinds[node] == "broadcast" else node
 
 
 def lower_operation(

@@ -306,10 +306,6 @@ class Forms:
             isinstance(found, Leaf) and found.value is not None and not math.isfinite(found.value)
         )
 
-    def is_lasting(self, base: int, exponent: Exact) -> bool:
-        """Whether a power times 0 is no 0: that of ``inf`` or ``nan``, and 1/0."""
-        return self.is_infinite(base) or (base == self.zero and exponent < 0)
-
     def is_positive(self, form: int) -> bool:
         """Whether a form is a constant above 0."""
         found = self.forms[form]
@@ -529,7 +525,11 @@ class Forms:
                 accumulate_form(powers, form, exponent)
             else:
                 coefficient = self.multiply(powers, coefficient, form, exponent)
-        if not coefficient and not any(map(self.is_lasting, powers, powers.values())):
+        lasting = (  # 0 times inf or nan is no 0, nor is 0 times 1/0
+            self.is_infinite(base) or (base == self.zero and exponent < 0)
+            for base, exponent in powers.items()
+        )
+        if not coefficient and not any(lasting):
             return self.zero
         marks, marked = self.marks(powers), [*powers]
         steps = self.anyway if marks.isdisjoint(self.about) else self.rules.factors

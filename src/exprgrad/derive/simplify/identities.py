@@ -251,7 +251,12 @@ def identity_matches(
             for other, scale in others:
                 amount, wanted = times * scale, term_factors(pattern_forms(), other)
                 alike = (t for t, d in terms.items() if d == amount and t not in used)
-                found = (t for t in alike if is_pattern_times(forms, t, wanted, bound, rest))
+                found = (
+                    t
+                    for t in alike
+                    for _, left in match_factors(forms, term_factors(forms, t), wanted, bound)
+                    if left == rest
+                )
                 if (part := next(found, None)) is None:
                     break
                 used[part] = amount
@@ -263,12 +268,6 @@ def identity_matches(
 def term_factors(forms: Forms, term: int) -> Powers:
     """A term's factors; the number 1 has none."""
     return {} if term == forms.one else forms.factors_of(term)
-
-
-def is_pattern_times(forms: Forms, term: int, wanted: Powers, bound: Bound, rest: Powers) -> bool:
-    """Whether a term is a pattern's, with something for its names, times some other factors."""
-    ways = match_factors(forms, term_factors(forms, term), wanted, bound)
-    return any(left == rest for _, left in ways)
 
 
 def match_factors(

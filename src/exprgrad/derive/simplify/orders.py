@@ -312,10 +312,14 @@ class Polynomials:
         """Whether an atom is a number, or 1 or 0 everywhere."""
         if atom not in self.special:
             form = self.forms.forms[atom]
-            is_call = isinstance(form, CallForm) and is_flag_form(
-                self.forms.one, self.forms.zero, form
+            flags = {self.forms.one, self.forms.zero}
+            self.special[atom] = isinstance(form, NumberForm) or (
+                isinstance(form, CallForm)
+                and (
+                    form.kind in COMPARISONS
+                    or (form.kind == "where" and {*form.operands[1:]} == flags)
+                )
             )
-            self.special[atom] = is_call or isinstance(form, NumberForm)
         return self.special[atom]
 
     def rewritten(self, atom: int, exponent: Exact) -> tuple[Polynomial, Exact]:
@@ -352,15 +356,10 @@ class Polynomials:
                     multiply_monomials(key, ((base, -ONE),)): scale_polynomial(polynomial, exponent)
                 }
                 self.add_product(total, down, self.slope_of(base, name))
-        if not self.are_writable(total):
+        powers = [*total, *[monomial for each in total.values() for monomial in each]]
+        if not all(map(self.forms.writable, {q for each in powers for _, q in each})):
             raise TooLarge
         return total
-
-    def are_writable(self, element: Element) -> bool:
-        """Whether all exponents can be written."""
-        exponents = {q for key in element for _, q in key}
-        exponents |= {q for each in element.values() for monomial in each for _, q in monomial}
-        return all(map(self.forms.writable, exponents))
 
     def add_product(self, total: Element, left: Element, right: Element) -> None:
         """Add the product of two."""
@@ -401,13 +400,6 @@ class Polynomials:
         form = plain_sum_of_terms(self.forms, total)
         self.known[form] = element
         return form
-
-
-def is_flag_form(one: int, zero: int, call: CallForm) -> bool:
-    """Whether a form is 1 or 0 everywhere."""
-    return call.kind in COMPARISONS or (
-        call.kind == "where" and {*call.operands[1:]} == {one, zero}
-    )
 
 
 def has_similar_powers(left: Powers, right: Powers) -> bool:

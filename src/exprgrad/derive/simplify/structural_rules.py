@@ -248,17 +248,6 @@ def simplify_dot(forms: Forms, operands: Operands, settings: Settings) -> int | 
     return None
 
 
-def simplify_outer(forms: Forms, operands: Operands, settings: Settings) -> int | None:
-    """With a column of ones, every row is the other vector."""
-    return operands[1][0] if operands[0][0] == forms.one else None
-
-
-def simplify_trace(forms: Forms, operands: Operands, settings: Settings) -> int | None:
-    """The trace of a matrix of ones."""
-    form, shape = operands[0]
-    return forms.number(shape[0]) if form == forms.one else None
-
-
 def simplify_softmax(forms: Forms, operands: Operands, settings: Settings) -> int | None:
     """Equal scores share equally; the setting of a vector's only axis is left out."""
     form, shape = operands[0]
@@ -307,15 +296,14 @@ def simplify_transpose(forms: Forms, operands: Operands, settings: Settings) -> 
     if backs == [None, None]:
         return None
     turned = [
-        back or make_transpose(forms, *operand) for back, operand in zip(backs, pair, strict=True)
+        back
+        or (
+            forms.structural("transpose", ((unstretched_form(forms, form), shape),), (None,)),
+            shape[::-1],
+        )
+        for back, (form, shape) in zip(backs, pair, strict=True)
     ]
     return forms.structural("matmul", (turned[1], turned[0]), ())
-
-
-def make_transpose(forms: Forms, form: int, shape: Shape) -> Operand:
-    """An operand's transpose."""
-    operand = unstretched_form(forms, form), shape
-    return forms.structural("transpose", (operand,), (None,)), shape[::-1]
 
 
 def simplify_reshape(forms: Forms, operands: Operands, settings: Settings) -> int | None:
@@ -361,10 +349,13 @@ STRUCTURAL_RULES: dict[str, Callable[[Forms, Operands, Settings], int | None]] =
     "dot": simplify_dot,
     "index": simplify_index,
     "matmul": simplify_matmul,
-    "outer": simplify_outer,
+    # with a column of ones every row is the other vector
+    "outer": lambda forms, operands, _: operands[1][0] if operands[0][0] == forms.one else None,
     "reshape": simplify_reshape,
     "softmax": simplify_softmax,
     "sum": simplify_sum,
-    "trace": simplify_trace,
+    "trace": lambda forms, operands, _: (
+        forms.number(operands[0][1][0]) if operands[0][0] == forms.one else None
+    ),
     "transpose": simplify_transpose,
 }

@@ -95,13 +95,8 @@ def divide_out_common(forms: Forms, found: Sum, common: Powers, number: Exact = 
     terms = [
         (forms.product([(term, ONE), *out]), exact_ratio(c, number)) for term, c in found.terms
     ]
-    return forms.sum(terms, [term for term, _ in terms if is_long_sum(forms, term)])
-
-
-def is_long_sum(forms: Forms, form: int) -> bool:
-    """Whether a form is a sum of too many terms to take anything out of it."""
-    found = forms.forms[form]
-    return isinstance(found, Sum) and len(found.terms) > MOST
+    sums = [(term, own) for term, _ in terms if isinstance(own := forms.forms[term], Sum)]
+    return forms.sum(terms, [term for term, own in sums if len(own.terms) > MOST])
 
 
 def unify_signs(forms: Forms, powers: Powers, coefficient: Exact) -> Exact:
@@ -176,7 +171,14 @@ def tidy_powers(forms: Forms, powers: Powers, coefficient: Exact) -> Exact:
     is_tidy = forms.share
     while not is_tidy:
         is_tidy = True
-        for inner, raised in powers_by_base(forms, powers).items():
+        symbolic = collect_by_key(
+            (form.operands[0], (base, form.operands[1]))
+            for base, exponent in powers.items()
+            if isinstance(form := forms.forms[base], CallForm)
+            and form.kind == "pow"
+            and exponent.denominator == 1
+        )
+        for inner, raised in symbolic.items():
             # The others were an inner, above.
             raised = [item for item in raised if item[0] in powers]
             if powers.get(inner, 0) < 0 and has_log(forms, powers, inner):
@@ -185,7 +187,7 @@ def tidy_powers(forms: Forms, powers: Powers, coefficient: Exact) -> Exact:
                 len(raised) == 1 == abs(powers[raised[0][0]]) and inner not in powers
             ):
                 continue
-            exponents = [(symbolic, powers.pop(base)) for base, symbolic in raised]
+            exponents = [(own, powers.pop(base)) for base, own in raised]
             exponents.append((forms.one, powers.pop(inner, 0)))
             exponent = forms.sum(exponents)
             number = forms.value(exponent)
@@ -196,17 +198,6 @@ def tidy_powers(forms: Forms, powers: Powers, coefficient: Exact) -> Exact:
                 gathered = forms.power(inner, exponent)
                 coefficient = forms.multiply(powers, coefficient, gathered, ONE)
     return coefficient
-
-
-def powers_by_base(forms: Forms, powers: Powers) -> dict[int, list[tuple[int, int]]]:
-    """The factors ``x^n`` whose exponent is not a number, and these exponents, by ``x``."""
-    return collect_by_key(
-        (form.operands[0], (base, form.operands[1]))
-        for base, exponent in powers.items()
-        if isinstance(form := forms.forms[base], CallForm)
-        and form.kind == "pow"
-        and exponent.denominator == 1
-    )
 
 
 def tidy_quotients(forms: Forms, powers: Powers, coefficient: Exact) -> Exact:
@@ -263,7 +254,9 @@ def shorten_product_forms(forms: Forms, powers: Powers, coefficient: Exact) -> E
     """``sin(x)*cos(x)`` is ``sin(2*x)/2``: a product is written in the shortest of some ways."""
     if forms.order is None or not forms.by_hand or forms.attempts >= DEEPEST:
         return coefficient
-    if len(powers) > MOST_FACTORS or is_plain_product(forms, powers):
+    alone = (Leaf, CallForm) if [*powers.values()] == [ONE] else Leaf
+    is_plain = all(isinstance(forms.forms[base], alone) for base in powers)
+    if len(powers) > MOST_FACTORS or is_plain:
         return coefficient
     now = {base: exponent for base, exponent in powers.items() if exponent}
     key = (coefficient, frozenset(now.items()))
@@ -282,29 +275,15 @@ def shorten_product_forms(forms: Forms, powers: Powers, coefficient: Exact) -> E
     return forms.multiply(powers, ONE, best, ONE)
 
 
-def is_plain_product(forms: Forms, powers: Powers) -> bool:
-    """Whether there is nothing to shorten: a product of names, or a lone call."""
-    alone = (Leaf, CallForm) if [*powers.values()] == [ONE] else Leaf
-    return all(isinstance(forms.forms[base], alone) for base in powers)
-
-
 def shortest_product(forms: Forms, powers: Powers, coefficient: Exact, plain: int) -> int:
     """A product in the shortest way that is found; ``plain`` is the product as it is."""
     best, least = plain, form_length(forms, plain)
     for other, is_usual in rewrite_product(forms, powers, coefficient):
         if is_usual or form_length(forms, other) < least:
             best, least = other, form_length(forms, other)
-    for way in (
-        flatten_fractions,
-        shift_powers,
-        factor_out_numbers,
-        pair_sums,
-        cancel_common_names,
-    ):
-        for other in way(forms, powers, coefficient):
-            if form_length(forms, other) < least:
-                best, least = other, form_length(forms, other)
-    return best
+    ways = flatten_fractions, shift_powers, factor_out_numbers, pair_sums, cancel_common_names
+    others = chain.from_iterable(way(forms, powers, coefficient) for way in ways)
+    return min([best, *others], key=lambda other: form_length(forms, other))
 
 
 def sum_factors(
@@ -545,11 +524,14 @@ def shortest_sum(forms: Forms, terms: list[tuple[int, Exact]], plain: int) -> in
     )
     others.append(factor_out(forms, terms))
     if forms.by_hand and not is_large:
-        others += [put_over_one_denominator(forms, terms), expand_sum(forms, terms)]
-        signed, plain_fractions = (
-            unify_denominator_signs(forms, terms),
-            flatten_term_fractions(forms, terms),
-        )
+        expanded = multiply_out_fully(forms, terms)
+        others.append(put_over_one_denominator(forms, terms))
+        others += [forms.sum_of(expanded)] if expanded and dict(expanded) != dict(terms) else []
+        signed = unify_denominator_signs(forms, terms)
+        plain_fractions = [
+            (next(flatten_fractions(forms, forms.factors_of(t), term_coefficient(forms, t)), t), c)
+            for t, c in terms
+        ]
         others += [factor_out(forms, signed)] if dict(signed) != dict(terms) else []
         others += [forms.sum(plain_fractions)] if plain_fractions != terms else []
         others += [*factor_out_powers(forms, terms), *factor_some_terms(forms, terms)]
@@ -562,16 +544,15 @@ def shortest_sum(forms: Forms, terms: list[tuple[int, Exact]], plain: int) -> in
 
 
 def smallest_form(forms: Forms, form: int, others: list[int | None]) -> int:
-    """The smallest of some forms, the first of those that are alike."""
-    for other in others:
-        if other is not None and form_size(forms, other) < form_size(forms, form):
-            form = other
-    return form
+    """The smallest of some forms, the first of those that are alike.
 
+    For people the shortest counts, then that with the fewest operations; for a program these alone.
+    """
 
-def form_size(forms: Forms, form: int) -> tuple[int, int]:
-    """Measure to minimize: for people the length, then operations; for a program operations alone."""
-    return form_length(forms, form) if forms.by_hand else 0, forms.weights[form]
+    def size(one: int) -> tuple[int, int]:
+        return form_length(forms, one) if forms.by_hand else 0, forms.weights[one]
+
+    return min([form, *[other for other in others if other is not None]], key=size)
 
 
 def put_over_common_denominator(forms: Forms, terms: list[tuple[int, Exact]], plain: int) -> int:
@@ -636,30 +617,10 @@ def unify_denominator_signs(
     return [item for item in gathered.items() if item[1]]
 
 
-def flatten_term_fractions(forms: Forms, terms: list[tuple[int, Exact]]) -> list[tuple[int, Exact]]:
-    """Terms in which no fraction stands in another: ``1/(1 + x/(1 + x))`` is ``(1 + x)/(1 + 2*x)``."""
-    return [
-        (
-            next(
-                flatten_fractions(forms, forms.factors_of(term), term_coefficient(forms, term)),
-                term,
-            ),
-            c,
-        )
-        for term, c in terms
-    ]
-
-
 def term_coefficient(forms: Forms, term: int) -> Exact:
     """The number in a term."""
     found = forms.forms[term]
     return found.coefficient if isinstance(found, Product) else ONE
-
-
-def expand_sum(forms: Forms, terms: list[tuple[int, Exact]]) -> int | None:
-    """The sum with all that can be multiplied out."""
-    found = multiply_out_fully(forms, terms)
-    return None if found is None or dict(found) == dict(terms) else forms.sum_of(found)
 
 
 def multiply_out_fully(
@@ -712,21 +673,18 @@ def cancel_polynomials(
         one = forms.polynomial(above.items())
         other = forms.polynomial(found.terms) if isinstance(found, Sum) else None
         is_whole = exponent.denominator == 1 and exponent < 0
-        if (
-            not is_whole
-            or one is None
-            or other is None
-            or one[0] != other[0]
-            or max(*one[1], *other[1]) > HIGHEST
-        ):
+        shared, parts = Coefficients(), list[Coefficients]()
+        if is_whole and one and other and one[0] == other[0] and max(*one[1], *other[1]) <= HIGHEST:
+            shared = polynomial_gcd(one[1], other[1])
+            parts = [divide_polynomials(each[1], shared)[0] for each in (one, other)]
+        is_short = all(forms.writable(c) for each in parts for c in each.values())
+        if one is None or len(shared) < 2 or not is_short:
             accumulate_form(left, base, exponent)
             continue
-        shared = polynomial_gcd(one[1], other[1])
-        parts = [divide_polynomials(each[1], shared)[0] for each in (one, other)]
-        if len(shared) < 2 or not all(forms.writable(c) for each in parts for c in each.values()):
-            accumulate_form(left, base, exponent)
-            continue
-        above, rest, factor = [polynomial_terms(forms, one[0], each) for each in (*parts, shared)]
+        above, rest, factor = [
+            {forms.product([(one[0], power)]): each[power] for power in sorted(each, reverse=True)}
+            for each in (*parts, shared)
+        ]
         todo += [(forms.sum_of([*factor.items()]), exponent + 1)] if exponent < -1 else []
         todo += (
             [(forms.sum_of([*rest.items()]), exponent)]
@@ -764,12 +722,6 @@ def divide_polynomials(
         left = {power: rest.get(power, 0) - taken.get(power, 0) for power in {*rest, *taken}}
         rest = {power: c for power, c in left.items() if c}
     return quotient, rest
-
-
-def polynomial_terms(forms: Forms, name: int, polynomial: Coefficients) -> Terms:
-    """A polynomial as the terms of a sum, the highest power first."""
-    powers = sorted(polynomial, reverse=True)
-    return {forms.product([(name, power)]): polynomial[power] for power in powers}
 
 
 def factor_out(forms: Forms, terms: list[tuple[int, Exact]]) -> int | None:

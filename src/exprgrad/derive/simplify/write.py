@@ -182,13 +182,15 @@ def write_product(
         [constant_node(builder, number)] if number != 1 else [] for number in (top, bottom)
     )
     roots: dict[Exact, list[int]] = {}
+    is_lone = forms.decimals and above and not below and len(factors) == 1
     for base, exponent in factors:
         side = above if exponent > 0 else below
         if exponent == 1:
             above.append(nodes[base])
         elif exact_magnitude(exponent) == HALF and forms.is_positive(base):
             roots.setdefault(exponent, []).append(nodes[base])
-        elif above and not below and len(factors) == 1 and keeps_negative_exponent(forms, exponent):
+        elif is_lone and exponent < 0 and exponent.denominator > 2 and shortest_double(exponent):
+            # as the power rule has it: 0.1*x^-0.9; whole and half exponents go below the line
             above.append(write_power(forms, builder, nodes[base], exponent))
         else:
             side.append(write_power(forms, builder, nodes[base], exact_magnitude(exponent)))
@@ -199,15 +201,6 @@ def write_product(
         above[:1] = [builder.apply("neg", above[0] if above else builder.constant(1.0))]
     whole = multiply_nodes(builder, above)
     return builder.apply("div", whole, multiply_nodes(builder, below)) if below else whole
-
-
-def keeps_negative_exponent(forms: Forms, exponent: Exact) -> bool:
-    """Whether a number times a power is written with a minus in the exponent, as in ``0.1*x^-0.9``.
-
-    So the power rule has it; whole and half exponents go below the line: ``-2/x^3``, ``0.5/sqrt(x)``.
-    """
-    is_plain = exponent > 0 or exponent.denominator <= 2
-    return forms.decimals and not is_plain and shortest_double(exponent) is not None
 
 
 def write_power(forms: Forms, builder: GraphBuilder, base: int, exponent: Exact) -> int:

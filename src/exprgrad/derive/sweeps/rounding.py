@@ -226,7 +226,18 @@ def propagated_error(
     def slope(at: int) -> Any:
         return slopes().get(at, 0.0)
 
-    on = node_error_arithmetic(builder, lambda row, seen, out: slope, asks=careful)
+    on = ErrorArithmetic(
+        unit=UNIT,
+        asks=careful,
+        function=lambda name: lambda x, *others: x.apply(name, *others),
+        slopes=lambda row, seen, out: slope,
+        number=lambda x: builder.value(x.node),
+        is_zero=lambda error: isinstance(error, float) and not error,
+        choose=choose_node,
+        no=lambda condition: condition == 0,
+        most=NodeTerm.__or__,
+        product=lambda size, error: error * size,
+    )
     if local is None:
         return bound_propagated_error(on, row, out, seen, [found.get(o, 0.0) for o in operands])
     off: list[Any] = [0.0] * len(operands)
@@ -242,24 +253,6 @@ def propagated_error(
         )
 
     return bound_smooth(on, row, rule, slope, out, seen, off) if moving else 0.0
-
-
-def node_error_arithmetic(
-    builder: GraphBuilder, slopes: Callable[..., Any], *, asks: bool
-) -> ErrorArithmetic:
-    """What the rules need of nodes."""
-    return ErrorArithmetic(
-        unit=UNIT,
-        asks=asks,
-        function=lambda name: lambda x, *others: x.apply(name, *others),
-        slopes=slopes,
-        number=lambda x: builder.value(x.node),
-        is_zero=lambda error: isinstance(error, float) and not error,
-        choose=choose_node,
-        no=lambda condition: condition == 0,
-        most=NodeTerm.__or__,
-        product=lambda size, error: error * size,
-    )
 
 
 def node_term(source: SweepSource, node: int) -> Any:

@@ -56,12 +56,6 @@ def passing_positions(kind: str) -> tuple[int, ...]:
     return tuple(i for i in range(len(op.names)) if op.partial(i) != "0")
 
 
-@cache
-def rule_name_positions(kind: str) -> dict[str, int]:
-    """By name that the rules of an operation may use, its place among these."""
-    return {name: place for place, name in enumerate(rule_slots(BY_NAME[kind]))}
-
-
 def varying_operands(graph: Graph, user: int) -> tuple[tuple[int, int], ...]:
     """The edges of a node on which a derivative can pass: (position, operand).
 
@@ -84,7 +78,8 @@ def varying_operands(graph: Graph, user: int) -> tuple[tuple[int, int], ...]:
 @cache
 def name_positions_in_rule(kind: str, rule: str) -> tuple[tuple[str, int], ...]:
     """The names in a rule of an operation, each with its place."""
-    return tuple([(name, rule_name_positions(kind)[name]) for name in template(rule).inputs])
+    slots = [*rule_slots(BY_NAME[kind])]
+    return tuple([(name, slots.index(name)) for name in template(rule).inputs])
 
 
 @cache
@@ -327,9 +322,12 @@ class SweepSource:
         found = []
         for position in moving:
             passing = self.passing(user, position, tangents[operands[position]])
-            passed = (
-                row.jvp(self.builder, passing) if row.jvp else linear_tangent(self, row, passing)
-            )
+            if row.jvp:
+                passed = row.jvp(self.builder, passing)
+            else:  # linear in the operand: the operation itself, on the tangent
+                given = [*passing.operands]
+                given[position] = passing.given
+                passed = self.builder.apply(row.name, *given, settings=passing.settings)
             if passed is not None:
                 found.append(passed)
         return found
@@ -403,13 +401,6 @@ class SweepSource:
         return self.builder.constant(float(self.varying[operand]))
 
 
-def linear_tangent(source: SweepSource, row: Structural, passing: Propagation) -> int:
-    """The tangent of an operation that is linear in an operand: the operation itself, on the tangent."""
-    given = list(passing.operands)
-    given[passing.position] = passing.given
-    return source.builder.apply(row.name, *given, settings=passing.settings)
-
-
 # The reverse sweep.
 
 
@@ -478,7 +469,12 @@ def edge_contributions(
     if signs:  # a sum passes on what arrives
         builder.derive_from(source.graph, user)
         return [
-            (operand, adjoint if sign > 0 else negate_adjoint(builder, adjoint))
+            (
+                operand,
+                adjoint
+                if sign > 0
+                else adjoint._replace(value=builder.apply("neg", adjoint.value)),
+            )
             for sign, operand in zip(signs, source.graph.operands[user], strict=True)
             if operand in active
         ]
@@ -521,11 +517,6 @@ def edge_contribution(
     if adjoint.mask is not None:
         mask = builder.apply("where", adjoint.mask, local, builder.constant(0.0))
     return mask_adjoint(builder, adjoint.value, mask)
-
-
-def negate_adjoint(builder: GraphBuilder, adjoint: Adjoint) -> Adjoint:
-    """An adjoint with its sign flipped."""
-    return adjoint._replace(value=builder.apply("neg", adjoint.value))
 
 
 def mask_adjoint(builder: GraphBuilder, value: int, mask: int) -> Adjoint | None:

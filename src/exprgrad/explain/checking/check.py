@@ -41,7 +41,6 @@ from exprgrad.explain.checking.verdicts import (
     one_sided_verdict,
     pole_text,
     short_number,
-    unsettled_verdict,
     verdict_by_differences,
     verdict_by_truth,
 )
@@ -208,7 +207,13 @@ class Checker:
         sides = difference_estimates(run.graph, run.inputs, node, run.values[node])
         said = self.by_rules(verdict_by_differences(sides, analytic), node, analytic)
         if said.verdict in ("kink", "cancellation") and (self.in_balls or by_rules is not None):
-            return special or unsettled_verdict(analytic, by_rules)
+            rules = (
+                ""
+                if by_rules is None
+                else f"; by the rules of both sides it is {short_number(by_rules)}"
+            )
+            message = f"differences do not settle, returned {short_number(analytic)}{rules}"
+            return special or Verdict().says("undecided", message)
         return said if special is None or said.verdict == "kink" else special
 
     def focus(self, node: int, verdict: str) -> tuple[int, Span]:

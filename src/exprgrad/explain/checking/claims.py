@@ -883,14 +883,16 @@ def differing_parts(
     extra, missing = list(said), list(true)
     before = len(extra), len(missing)
     for part in list(extra):
-        same = next((other for other in missing if parts_agree(part, other)), None)
+        same = next(
+            (
+                other
+                for other in missing
+                if all(a.overlaps(b) for a, b in zip(part.values, other.values, strict=True))
+            ),
+            None,
+        )
         if same is not None:
             extra.remove(part)
             missing.remove(same)
     are_all = (len(extra), len(missing)) == before != (1, 1)
     return None if are_all else (extra, missing)
-
-
-def parts_agree(one: FormulaPiece, other: FormulaPiece) -> bool:
-    """Whether two parts are equal at all points."""
-    return all(a.overlaps(b) for a, b in zip(one.values, other.values, strict=True))

@@ -240,7 +240,15 @@ def quotients_follow(levels: Sequence[SidedEstimates]) -> bool:
     sides: that is a peak, narrower than any of the steps.
     """
     center, left, right = (significant_pairs(side) for side in zip(*levels, strict=True))
-    jumps_twice = left and right and all(is_doubled(*pair) for pair in (*left, *right))
+    jumps_twice = (
+        left
+        and right
+        and all(
+            abs(near.value - 2 * far.value)
+            <= comparison_slack(far, near)  # it doubles with half the step
+            for far, near in (*left, *right)
+        )
+    )
     return not jumps_twice and all(is_consistent_pair(*pair) for pair in (*center, *left, *right))
 
 
@@ -258,11 +266,6 @@ def is_consistent_pair(far: BoundedEstimate, near: BoundedEstimate) -> bool:
     return smaller or abs(near.value - far.value) <= abs(near.value) / 2 + comparison_slack(
         far, near
     )
-
-
-def is_doubled(far: BoundedEstimate, near: BoundedEstimate) -> bool:
-    """Whether a quotient is twice that at twice the step, as where the values do not change."""
-    return abs(near.value - 2 * far.value) <= comparison_slack(far, near)
 
 
 def comparison_slack(far: BoundedEstimate, near: BoundedEstimate) -> float:

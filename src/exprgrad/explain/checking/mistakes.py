@@ -54,15 +54,12 @@ def find_mistake(
     source = graph.inputs[name]
     sweeps = [sweep_at(graph, source, point, bits) for point in points]
     for words, made in possible_mistakes(graph, source, sweeps):
-        if all(is_confirmed(one, other) for one, other in zip(made, said, strict=True)):
+        if all(
+            one.rel_accuracy_bits() >= TIGHT_BITS and other.is_finite() and one.overlaps(other)
+            for one, other in zip(made, said, strict=True)
+        ):
             return words
     return None
-
-
-def is_confirmed(made: Ball, said: Ball) -> bool:
-    """Whether a number is known well enough and may be the one said."""
-    is_known = made.rel_accuracy_bits() >= TIGHT_BITS and said.is_finite()
-    return bool(is_known and made.overlaps(said))
 
 
 def sweep_at(graph: Graph, source: int, point: Mapping[str, float], bits: int) -> PointSweep:

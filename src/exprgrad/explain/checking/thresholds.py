@@ -128,16 +128,14 @@ def find_gaps(graph: Graph, claim: Graph) -> Gaps:
             if row is not None:
                 said = written[node], not row.domain
                 for gap, step in switch_functions(builder, row, operands, image[node]):
-                    for at in (gap,) if step is None else first_stair_gaps(builder, step):
-                        found.setdefault(at, said)
+                    gaps = [gap]
+                    if step is not None:  # the first of stairs, up and down
+                        halves = map(builder.constant, (-0.5, 0.5))
+                        gaps = [builder.apply("sub", step, half) for half in halves]
+                    found |= {at: said for at in gaps if at not in found}
     program = builder.program([images[0][graph.output], *found])
     pairs = zip(program.outputs[1:], found.values(), strict=True)
     return Gaps(program.graph, [NamedGap(node, *said) for node, said in pairs])
-
-
-def first_stair_gaps(builder: GraphBuilder, step: int) -> list[int]:
-    """Build the gaps of the first step up, and down."""
-    return [builder.apply("sub", step, builder.constant(half)) for half in (-0.5, 0.5)]
 
 
 # Thresholds.

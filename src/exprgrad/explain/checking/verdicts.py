@@ -23,7 +23,7 @@ from exprgrad.source import Span
 __all__ = [
     "ENOUGH_DIGITS", "MESSAGE_DIGITS", "Verdict", "agreement_text", "ball_midpoint", "count_shared_digits",
     "format_ball_pair", "format_short_pair", "infinite_verdict", "one_sided_verdict", "pole_text",
-    "short_ball", "short_number", "unsettled_verdict", "verdict_by_differences", "verdict_by_truth",
+    "short_ball", "short_number", "verdict_by_differences", "verdict_by_truth",
 ]  # fmt: skip
 
 MESSAGE_DIGITS = 6
@@ -163,16 +163,6 @@ def kink_verdict(sides: Verdict, returned: float, *, jumps: bool) -> Verdict:
     where = f"left {short_number(sides.left)}, right {short_number(sides.right)}"
     return sides.says(
         "kink", f"{'the value jumps here' if jumps else where}, returned {short_number(returned)}"
-    )
-
-
-def unsettled_verdict(returned: float, by_rules: float | None) -> Verdict:
-    """Return the verdict where differences have no limit; the rules of the sides may have one."""
-    more = (
-        "" if by_rules is None else f"; by the rules of both sides it is {short_number(by_rules)}"
-    )
-    return Verdict().says(
-        "undecided", f"differences do not settle, returned {short_number(returned)}{more}"
     )
 
 

@@ -27,7 +27,6 @@ from exprgrad.explain.digits.truths import MOST_EXPLAINED, Blame, Truths, elemen
 from exprgrad.explain.kinks_met import nonsmooth_nodes
 from exprgrad.explain.limits import SHARED
 from exprgrad.explain.places import (
-    all_places,
     element_places,
     first_place,
     join_words,
@@ -101,7 +100,8 @@ def settle_numbers(
     places = {
         element_path(path, place): (path, place)
         for path, count in counts.items()
-        for place in all_places(count < least)
+        for place in element_places(count)
+        if number_in_place(count, place) < least
     }
     if not source.is_affordable([*places]):
         choice = command_or_python("--wrt or --of", "wrt=['a', 'b'] or of=['y']")

@@ -561,7 +561,8 @@ def side_by_partials(
     if not led and (changed or any(here.moves)):
         inside = is_inside_domain(here)
         if inside and moves and math.isinf(out):
-            out, moves = pole_limit(here, out), not is_constant_infinity(here)
+            stays = {one.motion.moves for one in here.operands if math.isinf(one.value)} == {False}
+            out, moves = pole_limit(here, out), not stays  # an infinity that stays made it: x + inf
     if math.isfinite(out) and is_indeterminate(here, views, passing):
         inside = None
     if not inside or out != out:
@@ -711,11 +712,6 @@ def is_indeterminate(
             if at in passing or passes_movement(here.op, at, views[at], moving):
                 return True
     return False
-
-
-def is_constant_infinity(here: SidedOperation) -> bool:
-    """Whether an infinity is constant, not a limit, as in x + inf."""
-    return {side.motion.moves for side in here.operands if math.isinf(side.value)} == {False}
 
 
 def pole_limit(here: SidedOperation, out: float) -> float:

@@ -165,7 +165,8 @@ def trace_curve(
     jets = jets_of(graph, (name,), given)
     start, first, windows, (lost, noisy) = first_samples(jets, low, high, shown)
     samples = true_signs(jets, refine_samples(jets, start, windows[:2], lost=lost[1]))
-    dense = unresolved_parts(samples, windows, lost[1])
+    is_seen = ~overlapping_intervals(samples.x[:-1], samples.x[1:], lost[1])
+    dense = long_runs(samples, rough_parts(samples, 0, windows[0]) & is_seen)
     brackets = eventful_parts(samples, windows, dense, lost, noisy)
     if len(brackets.sort) > jets.affordable:
         more = [(start, stop) for start, stop in brackets.first.T.tolist()]
@@ -185,8 +186,7 @@ def trace_curve(
     samples = merge_samples(jets, samples, np.array(sorted(places)))
     joined = join_close_parts(sorted(steep), low, high, 0.0)
     samples = refine_samples(jets, samples, windows[:2], joined, lost[1])
-    features += at_ends(samples, features)
-    features.sort(key=lambda feature: (feature.x, feature.kind))
+    features = sorted([*features, *at_ends(samples, features)], key=attrgetter("x", "kind"))
     samples, gaps, counts = drop_unplaceable_samples(
         jets, samples, windows, [one.x for one in breaks]
     )
@@ -327,16 +327,6 @@ def true_signs(jets: Jets, samples: Samples) -> Samples:
     for at in np.nonzero(doubtful)[0][: jets.balls]:
         found[:, at] = jets.beside(float(x[at]), 0.0)
     return Samples(x, found)
-
-
-def unresolved_parts(
-    samples: Samples,
-    windows: Sequence[tuple[float, float]],
-    lost: Sequence[tuple[float, float]],
-) -> list[tuple[float, float]]:
-    """Where the curve is not resolved at many points in a row, and not for digits that are lost."""
-    is_seen = ~overlapping_intervals(samples.x[:-1], samples.x[1:], lost)
-    return long_runs(samples, rough_parts(samples, 0, windows[0]) & is_seen)
 
 
 def long_runs(samples: Samples, marked: Any) -> list[tuple[float, float]]:

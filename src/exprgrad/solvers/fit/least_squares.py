@@ -33,6 +33,7 @@ from exprgrad.run.arrays import arrays
 from exprgrad.run.arrays.bounds import array_data_errors
 from exprgrad.run.engines.columns import staggered_columns
 from exprgrad.run.engines.compiled import build_kernel
+from exprgrad.solvers.polish import NewtonStage, is_shorter, polish_point
 
 __all__ = [
     "FINE", "LARGEST_POWER", "LOSSES", "NEED", "POINTS", "SAFE_POWER", "Columns", "LeastSquaresEnd",
@@ -472,22 +473,31 @@ def polish_fit(
     problem: LeastSquaresProblem, minimum: LeastSquaresEnd, free: Any
 ) -> LeastSquaresEnd:
     """The minimum to the last digit; only the parameters that are ``free`` move."""
-    point, here, passes = minimum.point, minimum.linearized, minimum.passes
-    best, shortest, last = minimum, np.inf, np.inf
-    for _ in range(MOST_POLISHING):
+    tried: list[Linearized | None] = []
+
+    def stage_at(point: Any, here: Linearized) -> NewtonStage:
         step, curvature = next_step(problem, point, here, free)
-        length = relative_length(step, point, here)
-        falls = best.step is None or here.cost < FALLS * best.linearized.cost
-        if length < shortest or falls:
-            best, shortest = LeastSquaresEnd(point, here, passes, step, curvature), length
-        if length == 0 or not (length < SHRINKS * last or falls):
-            break
-        ahead = problem.linearized(point + step)
-        passes += 1
-        if ahead is None or ahead.cost > here.cost * (1 + SLACK):
-            break
-        point, here, last = point + step, ahead, length
-    return best._replace(passes=passes, exhausted=minimum.exhausted)
+        end = minimum._replace(point=point, linearized=here, step=step, curvature=curvature)
+        return NewtonStage(end, step, relative_length(step, point, here))
+
+    def follow(stages: Sequence[NewtonStage]) -> NewtonStage | None:
+        end, step, length = stages[-1]
+        if length == 0:
+            return None
+        tried.append(problem.linearized(end.point + step))
+        if tried[-1] is None or tried[-1].cost > end.linearized.cost * (1 + SLACK):
+            return None
+        return stage_at(end.point + step, tried[-1])
+
+    def falls(before: NewtonStage, after: NewtonStage) -> bool:
+        return bool(after.point.linearized.cost < FALLS * before.point.linearized.cost)
+
+    end: LeastSquaresEnd = polish_point(
+        stage_at(minimum.point, minimum.linearized), follow, MOST_POLISHING,
+        lambda before, after: is_shorter(before, after) or falls(before, after),
+        lambda before, after: after.length < SHRINKS * before.length or falls(before, after),
+    )[-1].point  # fmt: skip
+    return end._replace(passes=minimum.passes + len(tried))
 
 
 def relative_length(step: Any, point: Any, here: Linearized) -> float:

@@ -47,6 +47,7 @@ from exprgrad.solvers.minima.search import (
     vector_norm,
 )
 from exprgrad.solvers.minima.verdicts import NEARBY, Active, Judged, gradient_noise, run_off
+from exprgrad.solvers.polish import NewtonStage, polish_point
 from exprgrad.source import Source, Span, bracket_depths, trim_span
 
 __all__ = [
@@ -327,6 +328,28 @@ def lagrangian_hessian(
     return matrix
 
 
+def lagrangian_step(
+    objective: Objective, rows: Sequence[Pressing], pressed: Vector, at: Vector, slope: Vector
+) -> tuple[Vector, Vector] | None:
+    """Newton's step for active constraints and the gradient, and the multipliers that go with it.
+
+    None where something is not finite.
+    """
+    matrix = lagrangian_hessian(objective, rows, pressed, at)
+    slopes, values = constraint_slopes(rows, at), np.array([row.value for row in rows])
+    if not all(np.all(np.isfinite(part)) for part in (matrix, slopes, values, slope)):
+        return None
+    sizes = np.maximum(np.linalg.norm(slopes, axis=1), np.finfo(float).tiny)
+    step = np.linalg.lstsq(slopes / sizes[:, None], -values / sizes, rcond=None)[0]
+    free = free_ways(slopes)
+    inner = free @ matrix @ free.T
+    scale = np.sqrt(np.maximum(np.max(np.abs(inner), axis=1, initial=0.0), np.finfo(float).tiny))
+    right = -(free @ (slope + matrix @ step)) / scale
+    inner = inner / scale / scale[:, None]
+    step = step + (np.linalg.lstsq(inner, right, rcond=None)[0] / scale) @ free
+    return step, np.linalg.lstsq(slopes.T, -(slope + matrix @ step), rcond=None)[0]
+
+
 def polish_constrained(
     objective: Objective, limits: Sequence[Constraint], at: Vector, box: Box
 ) -> Vector:
@@ -334,39 +357,30 @@ def polish_constrained(
 
     Steps that shrink by a constant ratio, as they do where derivatives vanish, are followed to their end.
     """
-    layout, last, before = objective.layout, np.zeros_like(at), math.inf
     _, slope = objective.slope(at)
-    rows, pressed = active_rows(rows_at(limits, at, box, layout), at, slope)
+    rows, pressed = active_rows(rows_at(limits, at, box, objective.layout), at, slope)
     texts = [row.text for row in rows]
-    for _ in range(POLISHING):
-        matrix = lagrangian_hessian(objective, rows, pressed, at)
-        slopes, values = constraint_slopes(rows, at), np.array([row.value for row in rows])
-        if not all(np.all(np.isfinite(part)) for part in (matrix, slopes, values, slope)):
-            break
-        sizes = np.maximum(np.linalg.norm(slopes, axis=1), np.finfo(float).tiny)
-        step = np.linalg.lstsq(slopes / sizes[:, None], -values / sizes, rcond=None)[0]
-        free = free_ways(slopes)
-        inner = free @ matrix @ free.T
-        scale = np.sqrt(
-            np.maximum(np.max(np.abs(inner), axis=1, initial=0.0), np.finfo(float).tiny)
-        )
-        right = -(free @ (slope + matrix @ step)) / scale
-        inner = inner / scale / scale[:, None]
-        step = step + (np.linalg.lstsq(inner, right, rcond=None)[0] / scale) @ free
-        length = vector_norm(step)
-        if not length < before:
-            break
-        ratio = length / before
-        if ratio > SLOW and step @ last > ALIGNED * length * vector_norm(last):
-            trial = on_bounds(at + step / (1 - ratio), rows, box)
-        else:
-            trial = on_bounds(at + step, rows, box)
+
+    def stage_at(at: Vector, slope: Vector, rows: list[Pressing], pressed: Vector) -> NewtonStage:
+        found = lagrangian_step(objective, rows, pressed, at, slope)
+        if found is None or not vector_norm(found[0]) < math.inf:
+            return NewtonStage((at, rows, pressed))
+        return NewtonStage((at, rows, found[1]), found[0], vector_norm(found[0]))
+
+    def follow(stages: Sequence[NewtonStage]) -> NewtonStage | None:
+        (at, rows, pressed), step, length = stages[-1]
+        if len(stages) > 1:
+            _, last, before = stages[-2]
+            if length / before > SLOW and step @ last > ALIGNED * length * before:
+                step = step / (1 - length / before)
+        trial = on_bounds(at + step, rows, box)
         if np.array_equal(trial, at):
-            break
-        pressed = np.linalg.lstsq(slopes.T, -(slope + matrix @ step), rcond=None)[0]
-        last, before, at = step, length, trial
-        _, slope = objective.slope(at)
-        rows = [row for row in rows_at(limits, at, box, layout) if row.text in texts]
+            return None
+        near = [row for row in rows_at(limits, trial, box, objective.layout) if row.text in texts]
+        return stage_at(trial, objective.slope(trial)[1], near, pressed)
+
+    first = stage_at(at, slope, rows, pressed)
+    at, rows, _ = polish_point(first, follow, POLISHING, is_kept=lambda *_: True)[-1].point
     return nearest_met(rows, at, box)
 
 

@@ -32,6 +32,7 @@ from exprgrad.run.balls.balls import Ball, evaluate_in_balls, exact_ball, workin
 from exprgrad.run.evaluation import Evaluator, evaluator_for
 from exprgrad.run.numbers.bounds import number_data_errors
 from exprgrad.run.numbers.sweeps import forward_numbers
+from exprgrad.solvers.polish import NewtonStage, polish_point
 
 __all__ = [
     "ALIGNED", "EPSILON", "MOST_DENSE", "SINGULAR", "SLOW", "Box", "Counts", "Flags", "Objective",
@@ -554,29 +555,26 @@ def extend_last_step(objective: Objective, course: SearchCourse, box: Box) -> No
 
 def polish_minimum(objective: Objective, course: SearchCourse, box: Box) -> None:
     """Newton's steps until they stop shrinking: the last digits, which values cannot tell."""
-    local = model_at(objective, course.last, box)
-    step = newton_step(local)
-    for _ in range(POLISHING):
-        here = course.last
-        if step is None:
-            return
+
+    def stage_at(turn: Turn) -> NewtonStage:
+        step = newton_step(model_at(objective, turn, box))
+        return NewtonStage(turn) if step is None else NewtonStage(turn, step, vector_norm(step))
+
+    def follow(stages: Sequence[NewtonStage]) -> NewtonStage | None:
+        here, step, _ = stages[-1]
         trial = box.clipped(here.at + step)
         if np.array_equal(trial, here.at):
-            return
+            return None
         there = turn_at(objective, trial, by_newton=True)
         is_lower = there.value <= here.value + 1e-9 * abs(here.value)
-        if not (np.all(np.isfinite(there.slope)) and is_lower):
-            return
-        local = model_at(objective, there, box)
-        following = newton_step(local)
-        if following is None or not vector_norm(following) < vector_norm(step):
-            return
-        course.turns.append(there)
-        if vector_norm(following) > SLOW * vector_norm(step) > 0 and vector_norm(
-            step
-        ) > LAST_DIGITS * vector_norm(trial):
-            return
-        step = following
+        return stage_at(there) if np.all(np.isfinite(there.slope)) and is_lower else None
+
+    def goes_on(before: NewtonStage, after: NewtonStage) -> bool:
+        is_last = before.length <= LAST_DIGITS * vector_norm(after.point.at)
+        return is_last or bool(after.length <= SLOW * before.length)
+
+    stages = polish_point(stage_at(course.last), follow, POLISHING, goes_on=goes_on)
+    course.turns += [stage.point for stage in stages[1:]]
 
 
 def newton_step(local: Local) -> Vector | None:

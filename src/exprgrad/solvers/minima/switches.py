@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from exprgrad.derive.build import GraphBuilder
-from exprgrad.derive.switches import domain_switch_functions, switch_functions
+from exprgrad.derive.switches import condition_switch_functions, switch_functions
 from exprgrad.graph.graph import Graph, with_output
 from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.language.write.infix import node_texts
@@ -210,7 +210,8 @@ def switch_surfaces(objective: Objective, course: SearchCourse) -> Iterator[Cons
             for gap, _ in switch_functions(builder, row, operands, image[node]):
                 gaps.setdefault((gap, False), written[node])
         elif row.domain and not row.variadic and may_end(graph, node, row):
-            for gap, _ in domain_switch_functions(builder, row, operands, image[node]):
+            ends = condition_switch_functions(builder, row.domain, row, operands, image[node])
+            for gap, _ in ends:
                 gaps.setdefault((gap, True), written[node])
     program = builder.program([image[graph.output], *[node for node, _ in gaps]])
     passed = [*course.turns[:: max(len(course.turns) // SAMPLED, 1)], course.last]

@@ -27,10 +27,11 @@ from exprgrad.run.balls.intervals import (
     interval_between,
     negate_enclosure,
 )
+from exprgrad.solvers.polish import NewtonStage, polish_point
 from exprgrad.solvers.roots.systems import PRECISION, Box, BoxView, Sight, Vector, ball_about
 
 __all__ = [
-    "Arrival", "Proof", "Searched", "boxes_overlap", "branch_and_prune", "greatest_magnitude",
+    "NEARLY", "Proof", "Searched", "boxes_overlap", "branch_and_prune", "greatest_magnitude",
     "interval_middle", "is_at_zero", "is_within", "newton_search", "proof_around",
 ]  # fmt: skip
 
@@ -199,7 +200,7 @@ def refine_root(sight: Sight, box: Box, whole: Box) -> Box:
     A double that is the root exactly is found out.
     """
     start = [interval_middle(x) for x in box]
-    point, step = newton_search(sight, start) or Arrival(start, exact_ball(0))
+    point, _, step = newton_search(sight, start) or NewtonStage(start, length=exact_ball(0))
     step = max(step, greatest_magnitude(point) * 2.0 ** (8 - PRECISION))
     for least in (ABOUT_ZERO, 0.0):
         double = [exact_enclosure(exact_ball(float(x) if abs(x) > least else 0)) for x in point]
@@ -229,48 +230,43 @@ def proof_around(sight: Sight, point: Vector, radii: Sequence[Ball]) -> Proof | 
 # Newton's method from a start.
 
 
-class Arrival(NamedTuple):
-    """Where Newton's method ended: the point, and how long the last step was."""
+def newton_search(sight: Sight, start: Vector) -> NewtonStage | None:
+    """Newton's method: the last stage, with the length of the last step that the precision tells.
 
-    point: Vector
-    step: Ball
+    None where it leads out of the domain, or nowhere.
+    """
+    ratios: list[float] = []
 
-    @property
-    def is_close(self) -> bool:
-        """Whether steps had become short."""
-        return bool(self.step <= NEARLY * greatest_magnitude(self.point))
-
-
-def newton_search(sight: Sight, start: Vector) -> Arrival | None:
-    """Newton's method; None where it leads out of the domain, or nowhere."""
-    point, step, ratios = start, exact_ball(1), list[float]()
-    seen = sight.at(point)
-    for turn in range(MOST_TURNS):
-        if seen is None:
-            return None
-        residuals, slopes = seen
-        y = approximate_inverse(slopes)
-        if all(f.is_zero() for f in residuals):
-            return Arrival(point, exact_ball(0))
+    def look(point: Vector) -> NewtonStage:
+        residuals, slopes = sight.at(point) or ([], [])
+        if residuals and all(f.is_zero() for f in residuals):
+            return NewtonStage(point, length=exact_ball(0))
+        y = approximate_inverse(slopes) if residuals else None
         if y is None:
-            return None
+            return NewtonStage(None)
         move = product_of(y, residuals)
-        length, before = greatest_magnitude(move), step
-        if turn and before > 0:
+        return NewtonStage(point, (move, y), greatest_magnitude(move))
+
+    def follow(stages: Sequence[NewtonStage]) -> NewtonStage:
+        point, (move, y), length = stages[-1]
+        before = stages[-2].length if len(stages) > 1 else exact_ball(1)
+        if len(stages) > 1 and before > 0:
             ratios.append(float(length / before))
         if is_steady(ratios):
             move = [x / (1 - ratios[-1]) for x in move]
-            ratios = []
-        step = length
+            ratios.clear()
         after = damped_step(sight, point, move, y)
         if after is None:  # the precision tells no more: the step before is the last that it told
-            return Arrival(point, min(step, before))
+            return NewtonStage(point, length=min(length, before))
         point, part = after
-        ratios = ratios if part == 1 else []
-        if step <= max(2.0 ** -(PRECISION // 2) * greatest_magnitude(point), SMALLEST**2):
-            return Arrival(point, step)
-        seen = sight.at(point)
-    return Arrival(point, step)
+        if part != 1:
+            ratios.clear()
+        if length <= max(2.0 ** -(PRECISION // 2) * greatest_magnitude(point), SMALLEST**2):
+            return NewtonStage(point, length=length)
+        return look(point)
+
+    end = polish_point(look(start), follow, MOST_TURNS, lambda *_: True, lambda *_: True)[-1]
+    return None if end.point is None else end
 
 
 def is_steady(ratios: Sequence[float]) -> bool:
@@ -365,8 +361,10 @@ def examine_box(sight: Sight, box: Box) -> tuple[Box | None, Proof | None]:
     pairs = [*zip(at_centre, look.slopes, strict=True)] if look.is_finite else []
     if any(is_never_zero(box, centre, f, row) for f, row in pairs):
         return None, None
-    if look.above and is_never_zero_above(sight, box, centre, look):
-        return None, None
+    above = sight.look([exact_enclosure(x) for x in centre]).above if look.above else []
+    for (value, slopes), (at_numerator, _) in zip(look.above, above, strict=True):
+        if value.is_finite and is_never_zero(box, centre, at_numerator, slopes):
+            return None, None
     found = krawczyk_operator(box, centre, at_centre, look.slopes)
     if found is None or not look.is_finite:
         return (None if is_risen(sight, box, look) else box), None
@@ -388,15 +386,6 @@ def examine_box(sight: Sight, box: Box) -> tuple[Box | None, Proof | None]:
         if proof is not None:
             return None, proof
     return (None if is_risen(sight, box, look) else rest), None
-
-
-def is_never_zero_above(sight: Sight, box: Box, centre: Vector, look: BoxView) -> bool:
-    """Whether the mean value theorem says that some numerator is not 0 anywhere."""
-    seen = sight.look([exact_enclosure(x) for x in centre]).above
-    return any(
-        value.is_finite and is_never_zero(box, centre, at_centre, slopes)
-        for (value, slopes), (at_centre, _) in zip(look.above, seen, strict=True)
-    )
 
 
 def is_risen(sight: Sight, box: Box, look: BoxView) -> bool:

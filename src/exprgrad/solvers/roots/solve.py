@@ -32,8 +32,9 @@ from exprgrad.run.values.inputs import (
     value_texts,
 )
 from exprgrad.run.values.ranges import Interval, exact_ends
+from exprgrad.solvers.polish import NewtonStage
 from exprgrad.solvers.roots.boxes import (
-    Arrival,
+    NEARLY,
     Proof,
     Searched,
     boxes_overlap,
@@ -158,7 +159,14 @@ def root_problem(
     given = {name: as_value(x, name) for name, x in values.items() if name not in ranges}
     typed = value_texts({name: x for name, x in values.items() if name not in unknowns})
     if ranges:
-        check_scalars_only(graph, lambda _: without_ranges(ranges), shapes_of(given))
+        message, name = (
+            "in a formula of tensors unknowns have starts, and no ranges",
+            next(iter(ranges)),
+        )
+        help = f"write {name}=1, or {name}=[1, 2]"
+        check_scalars_only(
+            graph, lambda _: InputError("bad-value", message, help=help), shapes_of(given)
+        )
     else:
         graph, given, unknowns = by_elements(graph, text, given, unknowns)
     nodes = equations_in(graph, text, unknowns, is_chosen=wrt is not None)
@@ -322,16 +330,6 @@ def unknown_count_error(
 # Tensors.
 
 
-def without_ranges(ranges: Mapping[str, Any]) -> InputError:
-    """The error for ranges in a formula of tensors."""
-    name = next(iter(ranges))
-    return InputError(
-        "bad-value",
-        "in a formula of tensors unknowns have starts, and no ranges",
-        help=f"write {name}=1, or {name}=[1, 2]",
-    )
-
-
 def by_elements(
     graph: Graph, text: str, given: Mapping[str, Any], unknowns: Sequence[str]
 ) -> tuple[Graph, dict[str, Any], list[str]]:
@@ -419,11 +417,8 @@ def candidate_root(sight: Sight, cluster: Box) -> Root | None:
     if is_at_zero(sight, cluster, NEAR_ZERO):
         return unproved_root(sight, [exact_ball(nearest_double(x)) for x in cluster], cluster)
     for start in ([interval_middle(x) for x in cluster], [x.low for x in cluster]):
-        arrival = newton_search(sight, start)
-        if arrival is None:
-            arrival = Arrival(
-                start, greatest_magnitude([(x.high - x.low).upper() for x in cluster])
-            )
+        width = greatest_magnitude([(x.high - x.low).upper() for x in cluster])
+        arrival = newton_search(sight, start) or NewtonStage(start, length=width)
         root = root_at_arrival(sight, arrival)
         inside = root is not None and all(
             low <= float(x.high) and high >= float(x.low)
@@ -475,9 +470,9 @@ def nearest_root(roots: Sequence[Root], start: Vector) -> Root:
     return min(roots, key=distance)
 
 
-def root_at_arrival(sight: Sight, arrival: Arrival) -> Root | None:
+def root_at_arrival(sight: Sight, arrival: NewtonStage) -> Root | None:
     """The root that Newton's method led to: proved, or not, or none."""
-    least = 4 * arrival.step.upper() + greatest_magnitude(arrival.point) * 2.0 ** (
+    least = 4 * arrival.length.upper() + greatest_magnitude(arrival.point) * 2.0 ** (
         -3 * PRECISION // 4
     )
     radii = [least + 4 * exact_ball(math.ulp(float(x))) for x in arrival.point]
@@ -485,7 +480,8 @@ def root_at_arrival(sight: Sight, arrival: Arrival) -> Root | None:
         proof = proof_around(sight, arrival.point, reach)
         if proof is not None:
             return proved_root(sight, proof)
-    if arrival.is_close and residuals_vanish(sight, arrival.point):
+    is_close = arrival.length <= NEARLY * greatest_magnitude(arrival.point)
+    if is_close and residuals_vanish(sight, arrival.point):
         return unproved_root(sight, arrival.point, [exact_enclosure(x) for x in arrival.point])
     return None
 

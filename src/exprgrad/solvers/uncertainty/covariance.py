@@ -64,9 +64,22 @@ def covariance_in(path: str) -> Matrix:
 
 
 def in_object(found: Any, number: Callable[[object, str], float]) -> Any:
-    """The rows of a matrix in a JSON document, by name; None where it has none."""
+    """The rows of a matrix in a JSON document, by name, or of a fit's estimates; None where it has none."""
     if isinstance(found, dict) and found.get("command") == "fit":
-        return of_estimates(found, number)
+        errors = {
+            name: number(one["error"], f"the error of {name}")
+            for name, one in found["parameters"].items()
+            if one.get("error") is not None
+        }
+        correlation = found.get("correlation", {})
+        return {
+            name: {
+                other: error * errors[other] * number(r, f"{name}, {other}")
+                for other, r in correlation.get(name, {name: 1.0}).items()
+                if other in errors
+            }
+            for name, error in errors.items()
+        }
     is_matrix = isinstance(found, dict) and all(isinstance(row, dict) for row in found.values())
     return found if is_matrix else None
 
@@ -81,24 +94,6 @@ def below_header(path: str) -> Any:
     if not names or len(rows) != len(names) or any(len(row) != len(names) for row in rows):
         return None
     return {name: dict(zip(names, row, strict=True)) for name, row in zip(names, rows, strict=True)}
-
-
-def of_estimates(found: Mapping[str, Any], number: Callable[[object, str], float]) -> Any:
-    """The covariance matrix of a fit's estimates, from its document."""
-    errors = {
-        name: number(one["error"], f"the error of {name}")
-        for name, one in found["parameters"].items()
-        if one.get("error") is not None
-    }
-    correlation = found.get("correlation", {})
-    return {
-        name: {
-            other: error * errors[other] * number(r, f"{name}, {other}")
-            for other, r in correlation.get(name, {name: 1.0}).items()
-            if other in errors
-        }
-        for name, error in errors.items()
-    }
 
 
 def correlate_spread(

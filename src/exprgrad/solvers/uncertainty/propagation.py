@@ -187,7 +187,16 @@ def propagate_uncertainty(
     else:
         slopes, lost = {name: swept.true.gradient[name] for name in names}, ()
     found = of_first_order(run, estimate, slopes, deviations, spread)
-    numbers = uncertain_numbers(run, deviations, spread)
+    moving = {
+        label: u
+        for name, deviation in deviations.items()
+        for label, u in zip(
+            number_names(name, run.inputs[name]), numbers_in(deviation), strict=True
+        )
+        if u
+    }
+    known = {pair: r for pair, r in spread.correlations.items() if {*pair} <= moving.keys()}
+    numbers = UncertainNumbers(moving, known)
     terms, told = second_order_terms(run, numbers, numbers_in(found.value), found.sensitivities)
     second = terms[0] if isinstance(estimate, float) and terms else terms or None
     told = (*missing_derivatives(swept, run), *lost, *unknown_uncertainty(run, found), *told)
@@ -208,22 +217,6 @@ def slopes_of_tensor(
     found = Derivatives(run.text, point, matrices.JACOBIAN, COUNTED).settled
     slopes = found.among("jacobian").values
     return {name: slopes[label, name] for name in names}, found.diagnostics
-
-
-def uncertain_numbers(
-    run: DiagnosedRun, deviations: Mapping[str, Any], spread: Spread
-) -> UncertainNumbers:
-    """The numbers of inputs that are uncertain, their deviations and correlations."""
-    moving = {
-        label: u
-        for name, deviation in deviations.items()
-        for label, u in zip(
-            number_names(name, run.inputs[name]), numbers_in(deviation), strict=True
-        )
-        if u
-    }
-    known = {pair: r for pair, r in spread.correlations.items() if {*pair} <= moving.keys()}
-    return UncertainNumbers(moving, known)
 
 
 def numbers_in(value: Any) -> list[float]:
