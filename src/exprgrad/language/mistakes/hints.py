@@ -23,11 +23,9 @@ from exprgrad.language.mistakes.foreign import (
     DERIVATIVES,
     ELSEWHERE,
     EXAMPLES,
-    METHODS,
     NOT_INPUTS,
     OVER_RANGES,
     SETTINGS,
-    TRANSPOSE,
 )
 from exprgrad.source import bracket_depths, comma_parts
 
@@ -165,8 +163,6 @@ def translate_call(word: str, operands: Sequence[str], settings: Mapping[str, st
     """
     if not operands:
         return None
-    if word == "int" and operands[1:]:
-        return ABSENT["integral"]
     if ABSENT.get(word) == DERIVATIVES and (derivative := derivative_call(operands)):
         return f"write {derivative}"
     listed = [*operands, *settings.values()]
@@ -437,9 +433,8 @@ def attribute_hint(owner: str, word: str, *, called: bool, empty: bool) -> str |
 
     ``owner`` is the text before the dot; ``empty`` says that parentheses after it hold nothing.
     """
-    form = ATTRIBUTES.get(word)
-    if form is None and (empty or (not called and METHODS.get(word) == TRANSPOSE)):
-        form = METHODS.get(word)
+    ending = "()" if empty else "" if called else "."
+    form = ATTRIBUTES.get(word) or ATTRIBUTES.get(word + ending)
     if form is None:
         return None
     grad, eval = (
