@@ -132,6 +132,29 @@ def test_wrong_values(text: str, given: dict[str, object], code: str) -> None:
     assert caught.value.help or code in ("bad-value", "unknown-input")
 
 
+@pytest.mark.parametrize(
+    ("text", "given", "ours"),
+    [
+        ("sinx", "x", "sin(x)"), ("sin2x", "x", "sin(2*x)"), ("cosx^2", "x", "cos(x)"),
+        ("lnx", "x", "ln(x)"), ("expx", "x", "exp(x)"), ("sqrtx", "x", "sqrt(x)"),
+        ("xsinx", "x", "x*sin(x)"), ("sinxcosx", "x", "sin(x)*cos(x)"), ("sinxy", "xy", "sin(x*y)"),
+        ("xlnx + y", "xy", "x*ln(x)"), ("ac", "ac", "a*c"),
+    ],
+)  # fmt: skip
+def test_a_name_that_holds_an_input_is_told_apart(text: str, given: str, ours: str) -> None:
+    with pytest.raises(InputError) as caught:
+        resolve_inputs(parse_text(text), text, dict.fromkeys(given, 2))
+    assert "is one name, and" in caught.value.message
+    assert caught.value.help == f"write {ours}"
+    parse_text(ours)
+
+
+def test_a_name_with_a_value_stays_a_name() -> None:
+    assert dict(resolve_inputs(parse_text("sinx*xy"), "sinx*xy", {"sinx": 2, "xy": 3})) == {
+        "sinx": 2.0, "xy": 3.0,
+    }  # fmt: skip
+
+
 def test_select() -> None:
     graph = parse_text("a*b + c")
     assert select_inputs(graph, None) == ("a", "b", "c")

@@ -260,7 +260,7 @@ COMMON: tuple[Op, ...] = (
         "the unit step: 0 below 0, 1/2 at 0, 1 above", definition="(1 + sign(x))/2", elsewhere="step unit_step",
     ),
     # Roots, exponentials, logarithms.
-    Op("sqrt", "x", ("1/(2*abs(out))",), "the square root", seconds=("-0.25/abs(x)/abs(out)",), display_partials=("1/(2*out)",), definition="x^(1/2)", domain="x >= 0", latex=r"\sqrt{x}", value_ulp=0.5, not_zero="all", foreign_names="realsqrt", monotone=1),
+    Op("sqrt", "x", ("1/(2*abs(out))",), "the square root", seconds=("-0.25/abs(x)/abs(out)",), display_partials=("1/(2*out)",), definition="x^(1/2)", domain="x >= 0", latex=r"\sqrt{x}", value_ulp=0.5, not_zero="all", foreign_names="realsqrt squareroot", monotone=1),
     Op(
         "cbrt", "x", ("1/(3*out^2)",), "the cube root", seconds=("where(x == 0, nan, -2/9/x/out/out)",),
         fallback="r = abs(x)^(1/3); where((x == 0) + (abs(x) == inf), x, sign(x)*(r - (r - abs(x)/(r*r))/3))",
@@ -289,7 +289,7 @@ COMMON: tuple[Op, ...] = (
     Op(
         "log2", "x", ("where(x >= 0, 1/log(2)/abs(x), nan)",), "the logarithm to base 2", display_partials=("1/(x*log(2))",),
         seconds=("where(x >= 0, -1/log(2)/abs(x)/abs(x), nan)",), definition="log(x)/log(2)", domain="x > 0", poles=(("x == 0", "-inf"),), latex=r"\log_{2} x",
-        ill_conditioned="zero", foreign_names="lb ld", monotone=1,
+        ill_conditioned="zero", foreign_names="lb ld log_2", monotone=1,
     ),
     Op(
         "log10", "x", ("where(x >= 0, 1/log(10)/abs(x), nan)",), "the logarithm to base 10", display_partials=("1/(x*log(10))",),
@@ -321,8 +321,8 @@ COMMON: tuple[Op, ...] = (
     ),
     # Trigonometric and hyperbolic functions.
     Op("sin", "x", ("cos(x)",), "the sine of x radians", domain="abs(x) < inf", latex=r"\sin x", square=("cos", 1, -1), ill_conditioned="period", foreign_names="sen"),
-    Op("cos", "x", ("-sin(x)",), "the cosine of x radians", domain="abs(x) < inf", latex=r"\cos x", square=("sin", 1, -1), ill_conditioned="period"),
-    Op("tan", "x", ("1 + out^2",), "the tangent of x radians", definition="sin(x)/cos(x)", domain="abs(x) < inf", latex=r"\tan x", quotient=("sin", "cos"), ill_conditioned="period", spellings="tg"),
+    Op("cos", "x", ("-sin(x)",), "the cosine of x radians", domain="abs(x) < inf", latex=r"\cos x", square=("sin", 1, -1), ill_conditioned="period", foreign_names="cosine"),
+    Op("tan", "x", ("1 + out^2",), "the tangent of x radians", definition="sin(x)/cos(x)", domain="abs(x) < inf", latex=r"\tan x", quotient=("sin", "cos"), ill_conditioned="period", spellings="tg", foreign_names="tangent"),
     # Near 0 the derivative is its power series, to 28 digits.  Beside its first other zero, at 4.49, cos(x) and
     # sin(x)/x are about 1/4: half a last digit of each, and that of sin(x), come to 1.6e-17 when they are divided by x.
     Op(

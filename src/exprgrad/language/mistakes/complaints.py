@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -80,6 +80,7 @@ SPOKEN = {
     "plus": ("a sum", "+"),
     "squared": ("a square", "^2"),
     "times": ("a product", "*"),
+    "cdot": ("a product", "*"),
     "cubed": ("a cube", "^3"),
     "over": ("a quotient", "/"),
 }
@@ -364,50 +365,57 @@ def unknown_function(text: str, name: str, span: Span, names: Iterable[str]) -> 
     """A call of something that is not a function; ``names`` are the names that stand for nodes."""
     for message, rewrite in NO_CALLS.items():
         if (mend := rewrite.within(text, span)) is not None:
-            return LanguageError(
-                "syntax", message, span=mend[:2], help=f"write {mend[2]}"
-            ).mended_by(mend)
-    given = arguments_at(text, span[1])
-    words = [name, *({name.lower()} & CALLS.keys())]
-    meanings = (
-        (translate_call(word, *given) for word in words) if given and name not in names else ()
-    )
+            return grammar_error(message, f"write {mend[2]}", mend[:2]).mended_by(mend)
+    is_value, given = name in names, arguments_at(text, span[1])
+    operands, settings = given or ([], {})
+    words = [name, *({name.lower()} & CALLS.keys())] if given and not is_value else []
+    meanings = (translate_call(word, operands, settings) for word in words)
     foreign = next(filter(None, meanings), None)
-    only = given and f"write {NAMES_HERE.get(name)}({', '.join(given[0])})"
-    mend = None
-    if foreign and foreign != only:
-        mend = call_edit(text, span, foreign)
-        help = f"write {mend[2]}" if mend else foreign
-        if mend and ABSENT.get(name) == DERIVATIVES:
-            help += "; diff gives the formula's own"
-    elif name in NAMES_HERE and name not in names:
-        help, mend = f"here it is called '{NAMES_HERE[name]}'", (*span, NAMES_HERE[name])
-    elif suggest_function_spelling(name):
-        help = f"here that is written {suggest_function_spelling(name)}"
-    elif name in ABSENT and name not in names:
-        help = ABSENT[name]
-    elif given == ([], {}):
-        help = (
-            f"write {name} without parentheses"
-            if name in names
-            else listing_command_hint("functions")
-        )
-    elif given and given[0][1:] and name in names:
-        help = f"{name} has a value, and takes no operands"
-    elif name in names or len(name) == 1:
-        several = bool(given and given[0][1:])
-        inside = ("s, t" if name in ("x", "y") else "x, y")[: None if several else 1]
-        own = f"a function of your own is defined first: {name}({inside}) = …"
-        product = f"for a product write {name}*{short_group(text, span[1]) or '(…)'}"
-        help = own if several else product if name in names else f"{product}; {own}"
-        mend = (span[1], span[1], "*") if name in names else None
-    else:
-        operands = len(given[0]) if given else 0
-        help, known = operation_meant(name, FUNCTION_WORDS, "functions", operands), known_word(name)
-        mend = (*span, known) if known and has_room(known, operands) else None
+    renamed = foreign == f"write {NAMES_HERE.get(name)}({', '.join(operands)})"
+    edit, ours = call_edit(text, span, foreign or ""), suggest_function_spelling(name)
+    also = "; diff gives the formula's own" if ABSENT.get(name) == DERIVATIVES else ""
+    known, second = known_word(name), known_word(name[1:])
+    is_joined = name[:1] in names and not is_value and second  # xsin(x)
+    product = f"{name[0]}*{second}" if is_joined else ""
+    answers: tuple[tuple[object, str | None, Edit | None], ...] = (
+        (foreign and not renamed, f"write {edit[2]}{also}" if edit else foreign, edit),
+        (
+            name in NAMES_HERE and not is_value,
+            f"here it is called '{NAMES_HERE.get(name)}'",
+            (*span, NAMES_HERE.get(name, "")),
+        ),
+        (ours, f"here that is written {ours}", None),
+        (name in ABSENT and not is_value, ABSENT.get(name), None),
+        (given == ([], {}) and is_value, f"write {name} without parentheses", None),
+        (given == ([], {}), listing_command_hint("functions"), None),
+        (is_value and operands[1:], f"{name} has a value, and takes no operands", None),
+        (product, f"for a product write {product}(…)", (*span, product)),
+        (
+            is_value or len(name) == 1,
+            product_or_function(text, name, span[1], operands, is_value=is_value),
+            (span[1], span[1], "*") if is_value else None,
+        ),
+    )
+    help, mend = next((answer[1:] for answer in answers if answer[0]), (None, None))
+    if help is None:
+        help = operation_meant(name, FUNCTION_WORDS, "functions", len(operands))
+        mend = (*span, known) if known and has_room(known, len(operands)) else None
+    if known and second and name.istitle():  # Acos(x)
+        help = f"for the function write {known}(…), for a product {name[0]}*{second}(…)"
+        mend = None
     return LanguageError(
         "unknown-function", f"unknown function '{name}'", span=span, help=help
     ).mended_by(mend)
+
+
+def product_or_function(
+    text: str, name: str, end: int, operands: Sequence[str], *, is_value: bool
+) -> str:
+    """Help for the call of a name that may be a factor, or a function that is still to be defined."""
+    inside = ("s, t" if name in ("x", "y") else "x, y")[: None if operands[1:] else 1]
+    own = f"a function of your own is defined first: {name}({inside}) = …"
+    product = f"for a product write {name}*{short_group(text, end) or '(…)'}"
+    return product if is_value else own if operands[1:] else f"{product}; {own}"
 
 
 def call_edit(text: str, name: Span, hint: str) -> Edit | None:
@@ -521,24 +529,6 @@ def raised_function(wrong: Wrong) -> re.Match[str] | None:
     return raised if raised and raised[1] in FUNCTION_WORDS else None
 
 
-def raised_operand(raised: re.Match[str], operand: str) -> str:
-    """A function's power as the power of its call, or the inverse function's call."""
-    power = (raised[2] or raised[3].translate(SUPERSCRIPTS)).replace("−", "-")
-    inverse = next((op.name for op in OPS if op.inverse == raised[1]), f"a{raised[1]}")
-    if power == "-1" and inverse in FUNCTION_WORDS:
-        return f"{inverse}{operand}"
-    return f"{raised[1]}{operand}^{power}"
-
-
-def power_of_call(wrong: Wrong) -> str:
-    """What to write for ``sin^2(x)``."""
-    raised, operand = raised_function(wrong), right_of(wrong)
-    assert raised is not None
-    ours = raised_operand(raised, operand if wrong.kind == "LPAR" else f"({operand})")
-    what = "a power of a function" if ours.startswith(f"{raised[1]}(") else "the inverse function"
-    return f"{what} is written {ours}"
-
-
 # Mends as edits.
 
 ALONE = re.compile(r"\s*(?:$|[-+−=;,)\]<>≤≥|])")
@@ -566,23 +556,22 @@ def insert_times(wrong: Wrong) -> Edit | None:
     return wrong.place[1], wrong.span[1 if called else 0], f"*{called}"
 
 
-def insert_parentheses(wrong: Wrong) -> Edit | None:
-    """``sin x`` as a call, where ``x`` is all that follows."""
-    if wrong.kind == "LPAR" or not ALONE.match(wrong.rest) or wrong.word in FUNCTION_WORDS:
-        return None
-    return wrong.place[1], wrong.span[1], f"({wrong.word})"
-
-
-def raised_call(wrong: Wrong) -> Edit | None:
-    """``sin^2(x)`` as the power of a call, ``sin^-1(x)`` as the inverse."""
+def raised_call(wrong: Wrong) -> tuple[str, Edit | None]:
+    """``sin^2(x)`` as the power of a call, ``sin^-1(x)`` as the inverse; and the edit, where it is sure."""
     raised, start = raised_function(wrong), wrong.span[0]
     assert raised is not None
     end = closing_bracket(wrong.text[start:]) if wrong.kind == "LPAR" else len(wrong.word) - 1
-    if end is None or (wrong.kind != "LPAR" and not ALONE.match(wrong.rest)):
-        return None
-    group = wrong.text[start : start + end + 1]
-    ours = raised_operand(raised, group if wrong.kind == "LPAR" else f"({group})")
-    return None if ours.endswith("^-1") else (start - len(raised[0]), start + end + 1, ours)
+    operand = right_of(wrong) if end is None else wrong.text[start : start + end + 1]
+    is_part = wrong.kind == "NUMBER" and not ALONE.match(wrong.rest)  # sin^2 3x
+    operand = operand if wrong.kind == "LPAR" else "(…)" if is_part else f"({right_of(wrong)})"
+    power = (raised[2] or raised[3].translate(SUPERSCRIPTS)).replace("−", "-")
+    inverse = next((op.name for op in OPS if op.inverse == raised[1]), f"a{raised[1]}")
+    is_inverse = power == "-1" and inverse in FUNCTION_WORDS
+    ours = f"{inverse}{operand}" if is_inverse else f"{raised[1]}{operand}^{power}"
+    sure = end is not None and (wrong.kind == "LPAR" or ALONE.match(wrong.rest))
+    if end is None or not sure or ours.endswith("^-1"):
+        return ours, None
+    return ours, (start - len(raised[0]), start + end + 1, ours)
 
 
 PERCENT = "'%' is the modulus"
@@ -682,12 +671,6 @@ def ranged_call(wrong: Wrong) -> Edit | None:
     return bracketed_edit(wrong.text, wrong.opened[0] if outer is None else outer)
 
 
-def calls_by_brackets(wrong: Wrong) -> str:
-    """What to write for a call with brackets where not all of it is certain."""
-    word = indexed_name(wrong)
-    return f"write {known_word(word)}(…)" if known_word(word) else absent_function(word)
-
-
 def absent_function(word: str) -> str:
     """What to do without a function of Mathematica that is not here; or ""."""
     return ABSENT.get(word) or ABSENT.get(word.lower(), "") if word[:1].isupper() else ""
@@ -720,7 +703,7 @@ COUNTED = "sum(x^k for k in 1..3)"
 CHARACTERS = {
     "•": "*", "∕": "/", "⁄": "/", "–": "-", "—": "-", "＋": "+", "－": "-", "＊": "*", "／": "/",
     "＾": "^", "（": "(", "）": ")", "，": ",", "；": ";", "＝": "=", "∞": "inf", "½": "(1/2)",
-    "⅓": "(1/3)", "¼": "(1/4)", "¾": "(3/4)", "⊙": "*", "}": ")", "°": "*pi/180",
+    "⅓": "(1/3)", "¼": "(1/4)", "¾": "(3/4)", "⊙": "*", "}": ")", "°": "*pi/180", "≦": "<=", "≧": ">=",
 }  # fmt: skip
 """A character that is not part of the language → how it is written here."""
 CHARACTER_HINTS = {
@@ -736,7 +719,7 @@ CHARACTER_HINTS = {
     "⌊": "the whole part is floor(x)",
     "⌈": "the next whole number is ceil(x)",
     "±": "a formula has one value: write + or -",
-    "∂": DERIVATIVES,
+    **dict.fromkeys("∂∇", DERIVATIVES),
     "∫": "there are no integrals",
     "$": "write the formula without '$'",
     "∑": "a sum is sum(x), over an index sum(… for k in 1..10)",
@@ -819,15 +802,6 @@ def same_character(text: str, span: Span) -> Edit | None:
     return *span, f"*{sign}" if joins else sign
 
 
-def transpose_hint(mark: re.Match[str]) -> str:
-    """A transpose, rather than a derivative."""
-    owner = re.search(r"\w{1,20}$", mark.string[: mark.start()])
-    name = owner[0] if owner else "x"
-    return (
-        f"the transpose is written {name}.T, a product of matrices with @; derivatives have no sign"
-    )
-
-
 def factorial_edit(text: str, at: int) -> Edit | None:
     """``n!`` as a call, where it is certain what its operand is."""
     operand = owner_before(text, at)
@@ -870,7 +844,8 @@ BEGINNINGS = (
     Begun(r"⌊([^⌊⌋]{1,60})⌋", mend="floor({})"),
     Begun(r"⌈([^⌈⌉]{1,60})⌉", mend="ceil({})"),
     Begun(r"(?<=[a-z])\$(?=[1-9]\))", mend=", "),  # diff(f, x$2)
-    Begun(r"\$([^$]{1,100})\$$", mend="{}"),
+    Begun(r"\$\$?([^$]{1,100})\$\$?$", mend="{}"),
+    Begun(r"(?<![\s\S])[\"'`]([^\"'`]{1,100})[\"'`]$", mend="{}"),
     Begun(
         r"[₀-₉]++(?=[^\W\d_⁰¹²³⁴-⁹])", "a subscript is written after _",
         lambda digits: (*digits.span(), f"_{unicodedata.normalize('NFKC', digits[0])}*"),
@@ -891,7 +866,11 @@ BEGINNINGS = (
     Begun(
         r"(?<=[\w)\]])(?:'[(']|[′″])", "a derivative has no sign of its own; name a node, say, dx"
     ),
-    Begun(r"(?<=[\w)\]])['’]", transpose_hint),
+    Begun(
+        r"(?<=[\w)\]])['’]",
+        lambda mark: f"the transpose is written {owner_before(mark.string, mark.start()) or 'x'}.T, "
+        "a product of matrices with @; derivatives have no sign",
+    ),
     Begun(r"\\[A-Za-z]{2,}", "this is LaTeX"),
     Begun(
         r"\\\[([A-Z][a-z]+)\]",
@@ -996,14 +975,6 @@ BESIDE = {
     "if": "there is no 'if' beside a 'for': write where(condition, x, 0) as what is added",
     ",": "there is no setting beside a 'for': what it joins are numbers, or tensors element by element",
 }
-
-
-def has_range_bounds(wrong: Wrong) -> bool:
-    """Whether the token follows the bounds of a range, which it cannot continue."""
-    before = wrong.text[wrong.opened[0] : wrong.span[0]][-80:]
-    return wrong.expected <= WHOLE and bool(
-        re.search(r"\bfor\s+\w+\s+in\b[^()\[\]]*\.\.[^()\[\]]*$", before)
-    )
 
 
 def range_edit(wrong: Wrong) -> Edit | None:
@@ -1142,7 +1113,10 @@ MISTAKES = (
     ),
     # Indices and settings.
     Mistake(
-        "a call has parentheses", "write {mend}", otherwise=calls_by_brackets,
+        "a call has parentheses", "write {mend}",
+        otherwise=lambda w: f"write {known_word(indexed_name(w))}(…)"
+        if known_word(indexed_name(w))
+        else absent_function(indexed_name(w)),
         when=lambda w: w.in_index
         and (known_word(indexed_name(w)) or bracketed_call(w) or absent_function(indexed_name(w))),
         place="opened", mend=bracketed_call,
@@ -1208,7 +1182,11 @@ MISTAKES = (
     Mistake(
         "nothing else can go beside a 'for'",
         lambda w: BESIDE.get(w.word, "close the call after the range"),
-        last=OPERAND_ENDS, when=has_range_bounds,
+        last=OPERAND_ENDS,
+        when=lambda w: w.expected <= WHOLE
+        and re.search(
+            r"\bfor\s+\w+\s+in\b[^()\[\]]*\.\.[^()\[\]]*$", w.text[w.opened[0] : w.span[0]][-80:]
+        ),
     ),
     Mistake(
         "an index runs from one whole number up to another",
@@ -1244,7 +1222,12 @@ MISTAKES = (
         kind=OPERANDS, last=OPERAND_ENDS, when=lambda wrong: wrong.before in WORD_HINTS, place="place",
         mend=word_edit,
     ),
-    Mistake(NO_OPERATOR, power_of_call, kind=OPERANDS, when=raised_function, mend=raised_call),
+    Mistake(
+        NO_OPERATOR,
+        lambda w: f"{'the inverse' if raised_call(w)[0][-1] == ')' else 'a power of a'} function "
+        f"is written {raised_call(w)[0]}",
+        kind=OPERANDS, when=raised_function, mend=lambda w: raised_call(w)[1],
+    ),
     Mistake(
         NO_OPERATOR, "put a function's operand in parentheses: write {before}(|…|)",
         kind="BAR", last="NAME", when=lambda w: known_word(w.before),
@@ -1259,7 +1242,10 @@ MISTAKES = (
     Mistake(
         NO_OPERATOR, "put a function's operand in parentheses: write {before}{mend}",
         otherwise="put a function's operand in parentheses: write {before}(…)",
-        kind=OPERANDS, last="NAME", when=lambda w: known_word(w.before), mend=insert_parentheses,
+        kind=OPERANDS, last="NAME", when=lambda w: known_word(w.before),
+        mend=lambda w: None
+        if w.kind == "LPAR" or not ALONE.match(w.rest) or w.word in FUNCTION_WORDS
+        else (w.place[1], w.span[1], f"({w.word})"),
     ),
     Mistake(
         "a ',' is missing before '{word}'", "write {before}, {word}=…",

@@ -9,8 +9,8 @@ from __future__ import annotations
 from exprgrad.graph.ops import COMMON
 
 __all__ = [
-    "ABSENT", "ATTRIBUTES", "CALLS", "DERIVATIVES", "ELSEWHERE", "EXAMPLES", "METHODS", "MODULES",
-    "MODULE_CONSTANTS", "NOT_INPUTS", "OVER_RANGES", "ROOTS", "SETTINGS", "TRANSPOSE",
+    "ABSENT", "ATTRIBUTES", "CALLS", "DERIVATIVES", "ELSEWHERE", "EXAMPLES", "MODULES",
+    "MODULE_CONSTANTS", "NOT_INPUTS", "OVER_RANGES", "ROOTS", "SETTINGS",
 ]  # fmt: skip
 
 
@@ -66,6 +66,7 @@ LOG/1  log10({x})
 LOG/2  log({x}, {y})
 Log[2]  log({y}, {x})
 log_a  log({x}, a)
+logbase/2  log({y}, {x})
 log_b  log({x}, b)
 log_n  log({x}, n)
 sind  sin(rad({x}))
@@ -220,7 +221,7 @@ ABSENT = read_table(
     f"""
 D Derivative Diff derivative diff grad gradient  {DERIVATIVES}
 FindRoot brentq find_root findroot fsolve fzero newton nsolve uniroot  {ROOTS}
-Int Integral NIntegrate integral integrate quad  there are no integrals
+Int Integral NIntegrate int/2 int/3 int/4 integral integrate quad  there are no integrals
 Limit lim limit  there are no limits; beside a kink grad says both slopes
 Im Re arg conj conjugate im re  numbers are real
 double float  numbers are doubles: leave it out
@@ -295,27 +296,37 @@ MODULES = frozenset({
     "scipy", "sp", "special", "stats", "sympy", "tf", "torch",
 })  # fmt: skip
 """Owners of a function that is not a method: the word before its dot."""
-TRANSPOSE = "the transpose is written {0}.T"
-OF_MANY = TRANSPOSE + ", of a stack of matrices transpose({0}, axes=[0, 2, 1])"
-SHAPES = "shapes are not part of a formula; {eval} shows every node's"
-GRADIENT = "{grad} gives the gradient; write the formula alone"
-DOUBLES = "write {0} alone: all is a tensor of doubles"
-ATTRIBUTES = {
-    "H": TRANSPOSE, "I": "the inverse is written inv({0})", "backward": GRADIENT, "dtype": SHAPES,
-    "grad": GRADIENT, "mH": OF_MANY, "mT": OF_MANY, "ndim": SHAPES, "numel": SHAPES, "shape": SHAPES,
-    "size": SHAPES,
-}  # fmt: skip
-"""Attribute elsewhere → how to write it here, given the text before the dot."""
-METHODS = {
-    "clone": DOUBLES, "contiguous": DOUBLES, "copy": DOUBLES, "cpu": DOUBLES, "detach": DOUBLES,
-    "double": DOUBLES, "float": DOUBLES, "item": DOUBLES, "numpy": DOUBLES, "t": TRANSPOSE,
-    "tolist": DOUBLES, "transpose": TRANSPOSE,
-}  # fmt: skip
-"""The same of methods that are called without operands."""
-MODULE_CONSTANTS = {
-    "e": "exp(1)", "E": "exp(1)", "pi": "pi", "PI": "pi", "inf": "inf", "nan": "nan", "tau": "(2*pi)",
-    "Half": "(1/2)", "NegativeOne": "(-1)", "One": "1", "Zero": "0",
-}  # fmt: skip
+ATTRIBUTES = read_table(
+    """
+I  the inverse is written inv({0})
+H t() transpose() t. transpose.  the transpose is written {0}.T
+mH mT  the transpose is written {0}.T, of a stack of matrices transpose({0}, axes=[0, 2, 1])
+dtype ndim numel shape size  shapes are not part of a formula; {eval} shows every node's
+backward grad  {grad} gives the gradient; write the formula alone
+clone() contiguous() copy() cpu() detach() double() float() item() numpy() tolist()
+    write {0} alone: all is a tensor of doubles
+"""
+)
+"""An attribute elsewhere → how to write it here, given the text before the dot.
+
+``word()`` is called without operands, ``word.`` is not called.
+"""
+MODULE_CONSTANTS = read_table(
+    """
+e E  exp(1)
+pi PI  pi
+tau  (2*pi)
+inf oo  inf
+nan  nan
+LN2  log(2)
+LN10  log(10)
+SQRT2  sqrt(2)
+Half  (1/2)
+NegativeOne  (-1)
+One  1
+Zero  0
+"""
+)
 """A constant after a module's dot → how it is written here."""
 NOT_INPUTS = {
     **dict.fromkeys("eE", "there is no constant e: exp(1), or exp(x) for e^x"),

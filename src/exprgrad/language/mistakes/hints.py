@@ -23,11 +23,9 @@ from exprgrad.language.mistakes.foreign import (
     DERIVATIVES,
     ELSEWHERE,
     EXAMPLES,
-    METHODS,
     NOT_INPUTS,
     OVER_RANGES,
     SETTINGS,
-    TRANSPOSE,
 )
 from exprgrad.source import bracket_depths, comma_parts
 
@@ -165,8 +163,6 @@ def translate_call(word: str, operands: Sequence[str], settings: Mapping[str, st
     """
     if not operands:
         return None
-    if word == "int" and operands[1:]:
-        return ABSENT["integral"]
     if ABSENT.get(word) == DERIVATIVES and (derivative := derivative_call(operands)):
         return f"write {derivative}"
     listed = [*operands, *settings.values()]
@@ -437,9 +433,8 @@ def attribute_hint(owner: str, word: str, *, called: bool, empty: bool) -> str |
 
     ``owner`` is the text before the dot; ``empty`` says that parentheses after it hold nothing.
     """
-    form = ATTRIBUTES.get(word)
-    if form is None and (empty or (not called and METHODS.get(word) == TRANSPOSE)):
-        form = METHODS.get(word)
+    ending = "()" if empty else "" if called else "."
+    form = ATTRIBUTES.get(word) or ATTRIBUTES.get(word + ending)
     if form is None:
         return None
     grad, eval = (
@@ -573,13 +568,29 @@ def is_reserved(word: str) -> bool:
 
 
 def called_word(word: str, inputs: Collection[str]) -> str:
-    """``sin2x`` as a call and ``xy`` as a product, of inputs that have values; "" where it is neither."""
+    """``sin2x`` as a call, ``xy`` as a product of inputs, ``xsinx`` as both; "" where it is neither."""
+    found = {0: ""}
+    for end in range(1, min(len(word), LONGEST_WORD) + 1):
+        for start in [*found]:
+            piece = word[start:end]
+            factor = piece if piece in inputs else call_of_inputs(piece, inputs)
+            if factor:
+                found.setdefault(end, f"{found[start]}*{factor}".lstrip("*"))
+    return found.get(len(word), "")
+
+
+LONGEST_WORD = 40
+"""The longest name that is tried as a product, in letters."""
+
+
+def call_of_inputs(word: str, inputs: Collection[str]) -> str:
+    """``sin2x`` as a call; "" where it is none."""
     for at in range(len(word) - 1, 1, -1):
         row, rest = FUNCTIONS.get(known_word(word[:at])), word[at:].lstrip("0123456789")
         number, operand = word[at : len(word) - len(rest)], as_product(rest, inputs)
         if row and operand and len(row.names) == 1 and not row.variadic:
             return f"{known_word(word[:at])}({f'{number}*' if number else ''}{operand})"
-    return as_product(word, inputs)
+    return ""
 
 
 def as_product(word: str, inputs: Collection[str]) -> str:

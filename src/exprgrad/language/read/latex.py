@@ -25,6 +25,7 @@ from exprgrad.language.read.latex_refusals import (
     REFUSED,
     refuse_alone,
     refuse_arrows,
+    refuse_first,
     refuse_function,
     refuse_neighbours,
     refuse_second_mark,
@@ -567,15 +568,20 @@ class LatexRow:
         if item is None or (item.kind == "brace" and not item.text):
             place = mark.start, item.end if item else mark.end
             raise syntax_error(f"nothing follows this '{of}'", "write the whole formula", place)
-        place = mark.start, item.end
-        if item.kind == "number" and len(item.text) > 1 and not splits:
-            raise syntax_error(
-                f"'{of}' takes only the first digit of {item.text}", f"write {{{item.text}}}", place
-            )
-        if item.kind not in ("brace", "number", "name", "operand"):
-            raise syntax_error(
-                f"'{of}' takes one letter or digit, or what is in braces", "put it in braces", place
-            )
+        refuse_first(
+            (
+                item.kind == "number" and len(item.text) > 1 and not splits,
+                f"'{of}' takes only the first digit of {item.text}",
+                f"write {{{item.text}}}",
+                (mark.start, item.end),
+            ),
+            (
+                item.kind not in ("brace", "number", "name", "operand"),
+                f"'{of}' takes one letter or digit, or what is in braces",
+                "put it in braces",
+                (mark.start, item.end),
+            ),
+        )
         self.at += 1
         return item.text
 
@@ -834,8 +840,7 @@ def read_function_subscript(mark: Item, below: Item, name: str) -> str:
         several = "," in axes[1]
         settings = f"axis=[{axes[1]}]" if several else f"axis={axes[1]}"
         return f", {settings}{', keepdims=True' if axes[2] else ''})"
-    if "=" in below.text or name in OVER_INDEX:
-        raise syntax_error(NO_INDEX, AN_INDEX, place)
+    refuse_first(("=" in below.text or name in OVER_INDEX, NO_INDEX, AN_INDEX, place))
     raise syntax_error(
         f"the subscript of '{name}' has no meaning here", "write the function alone", place
     )
@@ -887,10 +892,11 @@ def write_cases(text: str, items: Sequence[Item], whole: Span) -> str:
         condition = as_condition([item for part in more for item in part if item.kind != "words"])
         values.append(write_row(text, value, whole))
         conditions.append(write_row(text, condition, whole) if condition else "")
-    if not values:
-        raise syntax_error("there is nothing inside", "write the whole formula", whole)
-    if "" in conditions[:-1]:
-        raise syntax_error("a case has no condition", "write the condition after '&'", whole)
+    no_condition = "a case has no condition"
+    refuse_first(
+        (not values, "there is nothing inside", "write the whole formula", whole),
+        ("" in conditions[:-1], no_condition, "write the condition after '&'", whole),
+    )
     if conditions[-1] and not leaves_nothing(conditions):
         conditions.append("")
         values.append("nan")
@@ -930,11 +936,11 @@ def write_statement(text: str, items: Sequence[Item]) -> str:
     sides = split_items(items, "equals")
     if len(sides) == 1:
         return write_row(text, items, span)
-    if len(sides) > 2:
-        raise syntax_error("there is more than one '='", "write one equation", span)
+    refuse_first(
+        (len(sides) > 2, "there is more than one '='", "write one equation", span),
+        (not all(sides), "a side of the equation is empty", "write name = formula", span),
+    )
     left, right = sides
-    if not left or not right:
-        raise syntax_error("a side of the equation is empty", "write name = formula", span)
     formula = write_row(text, right, span)
     if left[0].kind == "words":
         return formula

@@ -12,7 +12,7 @@ from exprgrad.source import Span
 
 __all__ = [
     "AN_INDEX", "NO_INDEX", "REFUSED", "refuse_alone", "refuse_arrows", "refuse_function",
-    "refuse_neighbours", "refuse_second_mark", "refuse_word", "syntax_error",
+    "refuse_first", "refuse_neighbours", "refuse_second_mark", "refuse_word", "syntax_error",
 ]  # fmt: skip
 
 REFUSED = {
@@ -56,33 +56,47 @@ def syntax_error(message: str, help: str, span: Span) -> LanguageError:
     return LanguageError("syntax", message, span=span, help=help)
 
 
+Refusal = tuple[object, str, str, Span]
+"""Whether it applies, the message, what to write, and the place."""
+
+
+def refuse_first(*refusals: Refusal) -> None:
+    """Raise the first of some refusals that applies, if one does."""
+    for applies, message, help, place in refusals:
+        if applies:
+            raise syntax_error(message, help, place)
+
+
 def refuse_word(text: str, start: int) -> None:
     """A word without a font, which LaTeX would set as a product of letters."""
-    if text[start - 1 : start].isalpha():
-        return
-    word = re.compile(r"[A-Za-z]+").match(text, start)
+    word = re.compile(r"(?<![^\W\d_])[A-Za-z]+").match(text, start)
     if word is None:
         return
-    if is_function(word[0]) and len(word[0]) > 1:
-        raise syntax_error(
-            f"'{word[0]}' is a product of letters in LaTeX", rf"write \{word[0]}", word.span()
-        )
-    if len(word[0]) > LONGEST_PRODUCT:
-        raise syntax_error(
+    refuse_first(
+        (
+            is_function(word[0]) and len(word[0]) > 1,
+            f"'{word[0]}' is a product of letters in LaTeX",
+            rf"write \{word[0]}",
+            word.span(),
+        ),
+        (
+            len(word[0]) > LONGEST_PRODUCT,
             f"is '{word[0]}' one name, or a product of letters?",
             rf"for a name write \mathrm{{{word[0]}}}",
             word.span(),
-        )
+        ),
+    )
 
 
 def refuse_arrows(text: str, word: str, start: int, end: int) -> None:
     """A product of two vectors, which is none number by number."""
     between = ARROW_BEFORE.search(text, max(start - 80, 0), start) and ARROW_BEHIND.match(text, end)
-    if between and word in (r"\cdot", r"\times"):
-        help = "write dot(v, w) in our language"
-        if word == r"\times":
-            help = "the cross product is written out, element by element"
-        raise syntax_error(f"'{word}' stands between vectors", help, (start, end))
+    message = f"'{word}' stands between vectors"
+    cross = "the cross product is written out, element by element"
+    refuse_first(
+        (between and word == r"\times", message, cross, (start, end)),
+        (between and word == r"\cdot", message, "write dot(v, w) in our language", (start, end)),
+    )
 
 
 def refuse_alone(text: str, letter: str, place: Span) -> None:
@@ -97,15 +111,15 @@ def refuse_alone(text: str, letter: str, place: Span) -> None:
 
 def refuse_function(item: Item, ended: bool) -> None:
     """What cannot follow a function without parentheses."""
-    place = item.place
-    if not ended:
-        raise syntax_error("this function has no operand", "put its operand in parentheses", place)
-    if item.text == "/":
-        raise syntax_error(
+    refuse_first(
+        (not ended, "this function has no operand", "put its operand in parentheses", item.place),
+        (
+            item.text == "/",
             "does the '/' divide the function, or its operand?",
             "put the function's operand in parentheses",
-            place,
-        )
+            item.place,
+        ),
+    )
 
 
 def refuse_second_mark(text: str, items: Sequence[Item], mark: Item) -> None:
@@ -116,14 +130,15 @@ def refuse_second_mark(text: str, items: Sequence[Item], mark: Item) -> None:
     if mark.kind in MARKED and kinds[at] == mark.kind and len(items) >= -begin:
         base, first = text[items[begin].start : items[at].start], text[slice(*items[at + 1].place)]
         first = first.strip("{}")
-        if mark.kind == "below":
-            raise syntax_error(
-                "a name has one subscript", f"write {base}_{{{first},…}}", mark.place
-            )
-        raise syntax_error(
-            "a power of a power has two readings",
-            f"write ({base}^{{{first}}})^{{…}} or {base}^{{{first}^{{…}}}}",
-            mark.place,
+        powers = f"write ({base}^{{{first}}})^{{…}} or {base}^{{{first}^{{…}}}}"
+        refuse_first(
+            (
+                mark.kind == "below",
+                "a name has one subscript",
+                f"write {base}_{{{first},…}}",
+                mark.place,
+            ),
+            (True, "a power of a power has two readings", powers, mark.place),
         )
 
 
@@ -132,30 +147,35 @@ def refuse_neighbours(text: str, left: Sequence[Item], right: Item, *, divides: 
     place, base = (right.start, right.end), left[0]
     mixed = MIXED.match(text, right.start)
     above, below = [int(n) for n in mixed.groups() if n] if mixed else (1, 1)
-    if mixed and base.text.isdecimal() and len(left) == 1 and above < below:
-        fraction = rf"\frac{{{above}}}{{{below}}}"
-        raise syntax_error(
+    fraction = rf"\frac{{{above}}}{{{below}}}"
+    what = " ".join(text[base.start : left[-1].end].split())
+    refuse_first(
+        (
+            mixed and base.text.isdecimal() and len(left) == 1 and above < below,
             "is this a product, or a mixed number?",
             rf"write {base.text} \cdot {fraction} or ({base.text} + {fraction})",
-            (base.start, mixed.end()),
-        )
-    if divides == "%":
-        raise syntax_error("is this part of the modulus, too?", "write parentheses", place)
-    if divides:
-        raise syntax_error(
-            "does the '/' divide by this, too?", r"write \frac{…}{…}, or parentheses", place
-        )
-    if right.kind == "number":
-        raise syntax_error(
-            "a number follows an operand", r"for a product write \cdot, for a power ^", place
-        )
-    if right.kind == "paren" and base.kind == "name":
-        known = base.text in MAY_BE_FUNCTIONS or not SEVERAL_TERMS.search(right.text)
-        if known:
-            help = MEANT.get(base.text, r"for a product write \cdot before the parentheses")
-            what = " ".join(text[base.start : left[-1].end].split())
-            raise syntax_error(
-                f"is '{what}' a function here, or a factor?", help, (base.start, right.end)
-            )
-    if right.kind in ("words", "equals", "cell", "row", "mark"):
-        raise syntax_error(f"'{right.text}' cannot be read here", "write one formula", place)
+            (base.start, mixed.end() if mixed else 0),
+        ),
+        (divides == "%", "is this part of the modulus, too?", "write parentheses", place),
+        (divides, "does the '/' divide by this, too?", r"write \frac{…}{…}, or parentheses", place),
+        (
+            right.kind == "number",
+            "a number follows an operand",
+            r"for a product write \cdot, for a power ^",
+            place,
+        ),
+        (
+            right.kind == "paren"
+            and base.kind == "name"
+            and (base.text in MAY_BE_FUNCTIONS or not SEVERAL_TERMS.search(right.text)),
+            f"is '{what}' a function here, or a factor?",
+            MEANT.get(base.text, r"for a product write \cdot before the parentheses"),
+            (base.start, right.end),
+        ),
+        (
+            right.kind in ("words", "equals", "cell", "row", "mark"),
+            f"'{right.text}' cannot be read here",
+            "write one formula",
+            place,
+        ),
+    )

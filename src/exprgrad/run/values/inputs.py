@@ -378,6 +378,10 @@ def normal_name(name: object) -> str:
     return unicodedata.normalize("NFC", name)
 
 
+MOST_JOINED = 20
+"""The most names that are tried as products and calls of the inputs that have values."""
+
+
 def surplus_value(
     graph: Graph,
     text: str,
@@ -390,7 +394,7 @@ def surplus_value(
     from exprgrad.language.mistakes.hints import called_word, did_you_mean
 
     expression = Source(text)
-    for word in [word for word in missing if name in word]:
+    for word in [word for word in missing if name in word][:MOST_JOINED]:
         if ours := called_word(word, given):
             message = f"'{word}' is one name, and '{name}' another"
             place, help = graph.span(graph.inputs[word]), f"write {ours}"
