@@ -302,14 +302,12 @@ def choose_diagnostics(listed: "Sequence[Diagnostic]") -> "tuple[Sequence[Diagno
         return listed, ""
     from exprgrad.run.evaluation import Flag
 
-    def rank(one: "Diagnostic") -> int:
-        return (
-            2
-            if isinstance(one, Flag)
-            else int(one.severity == "note" and one.code != "many-inputs")
-        )
-
-    ranked = sorted(listed, key=rank)
+    ranked = sorted(
+        listed,
+        key=lambda one: (
+            2 if isinstance(one, Flag) else one.severity == "note" and one.code != "many-inputs"
+        ),
+    )
     left_out = ranked[MOST_DIAGNOSTICS:]
     parts = []
     others = sum(not isinstance(one, Flag) for one in left_out)

@@ -96,12 +96,13 @@ def check_answer(
     The span of a claim's diagnostic is null in JSON, for it is in another text than the expression.
     """
     told = shown.check_diagnostics(checks, run)
-    fields: dict[str, Any] = {"inputs": shorten_tensors(inputs)}
-    if run is not None:
-        fields["value"] = run.value
-    fields["checks"] = Lines(map(shown.check_fields, checks))
     place = {"span": None} if run is None else {}
-    fields["diagnostics"] = Lines(one._asdict() | place for one in told)
+    fields = {
+        "inputs": shorten_tensors(inputs),
+        **({} if run is None else {"value": run.value}),
+        "checks": Lines(map(shown.check_fields, checks)),
+        "diagnostics": Lines(one._asdict() | place for one in told),
+    }
     return Answer(
         "check",
         text,
@@ -177,7 +178,7 @@ def paths_command(**options: Any) -> int:
         **common_run_fields(run, run.value),
         "visited": web.visited,
         "paths": Lines(((name, paths_fields(ask(name))) for name in run.wrt or ()), "{}"),
-        **dict(graph_fields(run)),
+        **graph_fields(run),
         "diagnostics": record_lines(run.diagnostics),
     }
     given = path_csv_rows(run, ask), counts.items(), draw_paths, run.diagnostics

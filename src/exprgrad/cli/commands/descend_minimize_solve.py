@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -32,9 +33,9 @@ from exprgrad.show.text import searches
 
 if TYPE_CHECKING:
     from exprgrad.explain.descent import Descent
+    from exprgrad.run.evaluation import Guarded
     from exprgrad.show.text.table import Screen, Table
     from exprgrad.solvers.minima.minimize import Minimum
-    from exprgrad.solvers.roots.solve import Problem, Solution
 
 __all__ = ["descend_command", "minimize_command", "solve_command"]
 
@@ -118,30 +119,9 @@ def descent_answer(
         *lost_step_warnings(found),
         *merge_remarks(run.remarks, answer),
     ]
-    every, graph, method = options["every"], run.graph, found.method
+    every = options["every"]
     fields = {
-        "inputs": shorten_tensors(inputs),
-        "output": {"node": graph.output, "name": graph.output_name},
-        "rate": found.rate,
-        "method": method.name,
-        **({"momentum": method.momentum} if method.name == "momentum" else {}),
-        "verdict": found.verdict,
-        "message": found.message,
-        "value": last.value,
-        "gradient": last.gradient,
-        **dict(guard_fields(answer)),
-        "lost": found.lost,
-        "final": last.inputs,
-        "steps": Lines(
-            {
-                "step": step.step,
-                "value": step.value,
-                "inputs": shorten_tensors(step.inputs),
-                "gradient": shorten_tensors(step.gradient),
-                "update": step.update and shorten_tensors(step.update),
-            }
-            for step in searches.every_nth_step(found, every)
-        ),
+        **descent_fields(inputs, found, answer, every),
         "diagnostics": record_lines(diagnostics),
     }
 
@@ -161,6 +141,37 @@ def descent_answer(
         aside=searches.ending_text(found) if found.verdict in ("nan", "stalled") else "",
         is_doubtful=found.verdict in ("diverged", "nan", "stalled"),
     )
+
+
+def descent_fields(
+    inputs: Mapping[str, Any], found: Descent[Any], answer: Guarded, every: int
+) -> dict[str, Any]:
+    """The fields of the JSON object without the diagnostics."""
+    graph, method, last = found.run.graph, found.method, found.steps[-1]
+    return {
+        "inputs": shorten_tensors(inputs),
+        "output": {"node": graph.output, "name": graph.output_name},
+        "rate": found.rate,
+        "method": method.name,
+        **({"momentum": method.momentum} if method.name == "momentum" else {}),
+        "verdict": found.verdict,
+        "message": found.message,
+        "value": last.value,
+        "gradient": last.gradient,
+        **guard_fields(answer),
+        "lost": found.lost,
+        "final": last.inputs,
+        "steps": Lines(
+            {
+                "step": step.step,
+                "value": step.value,
+                "inputs": shorten_tensors(step.inputs),
+                "gradient": shorten_tensors(step.gradient),
+                "update": step.update and shorten_tensors(step.update),
+            }
+            for step in searches.every_nth_step(found, every)
+        ),
+    }
 
 
 # A minimum.
@@ -233,8 +244,16 @@ def minimum_answer(
         "verdict": found.verdict,
         "message": found.message,
         "gradient": shorten_tensors(run.gradient),
-        **dict(guard_fields(answer)),
-        **searches.minimum_fields(found, trace=options["trace"]),
+        **guard_fields(answer),
+        "direction": found.direction and shorten_tensors(found.direction),
+        "curvature": found.curvature,
+        "active": [one._asdict() for one in found.active],
+        "residual": found.residual,
+        **({"kinks": found.kinks, "slopes": found.slopes} if found.kinks else {}),
+        "is_found": found.is_found,
+        "evaluations": asdict(found.counts),
+        **({"minima": searches.records_at(found.places, "point")} if found.places else {}),
+        **({"steps": searches.records_at(found.stages, "inputs")} if options["trace"] else {}),
         "diagnostics": record_lines(diagnostics),
     }
 
@@ -244,8 +263,7 @@ def minimum_answer(
             yield from (searches.stage_table(found, digits, whole=whole), "")
         if found.places:
             yield from (searches.minima_table(found, digits, whole=whole), "")
-        numbers = answer.value, run.gradient
-        yield searches.point_table(found, inputs, *numbers, digits, whole=whole)
+        yield searches.point_table(found, inputs, answer.value, run.gradient, digits, whole=whole)
 
     return Answer(
         "minimize",
@@ -279,18 +297,14 @@ def solve_command(**options: Any) -> int:
     request = read_request(options, relates="=")
     wrt = split_names(options["wrt"])
     problem = root_problem(request.text, request.values, wrt, request.spelled)
-    return give_answer(root_answer(problem, solve_problem(problem), options["digits"]), options)
-
-
-def root_answer(problem: Problem, found: Solution, digits: int) -> Answer:
-    """The answer: the roots, and what is known beside them."""
+    found, digits = solve_problem(problem), options["digits"]
     unproved = [root for root in found.roots if not root.proved]
     aside = ""
     if unproved:
         aside = f"not proved, {searches.root_line(unproved[0], digits)}: {unproved[0].why}"
     elif not (found.excluded or (found.roots and (found.is_whole or not problem.ranges))):
         aside = searches.root_verdict(problem, found)
-    return Answer(
+    answer = Answer(
         "solve",
         problem.text,
         searches.root_fields(problem, found).items(),
@@ -300,3 +314,4 @@ def root_answer(problem: Problem, found: Solution, digits: int) -> Answer:
         aside=aside,
         is_doubtful=not found.excluded and not any(root.proved for root in found.roots),
     )
+    return give_answer(answer, options)

@@ -39,26 +39,18 @@ of_option = click.option(
 
 
 class DerivativeRequest(NamedTuple):
-    """A request that was read: where derivatives are asked for."""
+    """A request that was read: where derivatives are asked for.
+
+    ``among_tensors``  whether what is printed has places and shapes
+    ``several``        whether the answer is by output, since ``--of`` named them
+    """
 
     text: str
     point: Point
     options: Mapping[str, Any]
-
-    @property
-    def graph(self) -> Graph:
-        """The formula's graph."""
-        return self.point.evaluator.graph
-
-    @property
-    def among_tensors(self) -> bool:
-        """Whether what is printed has places and shapes."""
-        return not self.point.evaluator.by_entries
-
-    @property
-    def several(self) -> bool:
-        """Whether the answer is by output, since ``--of`` named them."""
-        return self.options["of"] is not None
+    graph: Graph
+    among_tensors: bool
+    several: bool
 
     def one_or_all(self, found: Mapping[str, Any]) -> Any:
         """What JSON says of outputs: by name if ``--of`` named them, else of the only one."""
@@ -86,7 +78,8 @@ def read_common_request(
     asked = select_outputs(graph, split_names(options["of"], "--of"))
     wrt = select_inputs(graph, split_names(options["wrt"]))
     point = Point(evaluator, given, asked, wrt, spelled=request.texts)
-    return DerivativeRequest(expression.text, point, options)
+    among, several = not evaluator.by_entries, options["of"] is not None
+    return DerivativeRequest(expression.text, point, options, graph, among, several)
 
 
 def write_matrices(

@@ -91,8 +91,7 @@ def check_fields(check: Check) -> dict[str, Any]:
     """A check as JSON has it."""
     tried = check.sampled
     found = {name: getattr(check, name) for name in FIELDS}
-    if check.node is not None:
-        found["node"] = check.node
+    found |= {} if check.node is None else {"node": check.node}
     if check.claim is not None:
         found |= {
             "claim": check.claim,

@@ -165,8 +165,8 @@ def fit_fields(found: Fit) -> dict[str, Any]:
         name: {
             "value": one.value,
             "error": one.error,
-            "interval": one.interval and [*one.interval],
-            **({"profile": one.profile and [*one.profile]} if found.profiled else {}),
+            "interval": one.interval,
+            **({"profile": one.profile} if found.profiled else {}),
             "digits": one.digits,
             "held": one.held or None,
         }
