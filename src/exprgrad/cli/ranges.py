@@ -114,11 +114,19 @@ def grid_fields(
         return {"inputs": point, **results(cells[width:])}
 
     yield "inputs", shorten_tensors(grid.fixed)
-    ranges = {}
-    for name, one in grid.ranges.items():
-        start, stop = one.points([0, one.size - 1])
-        ranges[name] = {"start": start, "stop": stop, "count": one.size, "log": one.by_ratio}
-    yield "ranges", ranges
+    ends = {name: one.points([0, one.size - 1]) for name, one in grid.ranges.items()}
+    yield (
+        "ranges",
+        {
+            name: {
+                "start": ends[name][0],
+                "stop": ends[name][1],
+                "count": one.size,
+                "log": one.by_ratio,
+            }
+            for name, one in grid.ranges.items()
+        },
+    )
     yield "output", {"node": grid.graph.output, "name": grid.graph.output_name}
     yield "rows", Lines(map(row, rows))
     yield "counts", dict(tally.counts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -23,12 +24,10 @@ from exprgrad.cli.request import parse_request, run_expression, run_request
 from exprgrad.errors import InputError, RequestError
 from exprgrad.explain.limits import LISTED_PATHS
 from exprgrad.show.documents.document import Lines, record_lines, shorten_tensors
-from exprgrad.show.text import checks as shown
 
 if TYPE_CHECKING:
     from exprgrad.api import Run
     from exprgrad.explain.checking.check import Check
-    from exprgrad.explain.walks import Paths
     from exprgrad.show.text.table import Screen
 
 __all__ = ["check_command", "paths_command"]
@@ -95,6 +94,8 @@ def check_answer(
 
     The span of a claim's diagnostic is null in JSON, for it is in another text than the expression.
     """
+    from exprgrad.show.text import checks as shown
+
     told = shown.check_diagnostics(checks, run)
     place = {"span": None} if run is None else {}
     fields = {
@@ -165,10 +166,8 @@ def paths_command(**options: Any) -> int:
     run = to_scalar_run(run_request(options)).run
     web = build_web(run)
     found = sweep_sums(web)
+    ask = partial(paths_to_input, web, found, most=most)
     counts = {name: found.ways(web, 2 * node) for name, node in web.inputs.items()}
-
-    def ask(name: str) -> Paths:
-        return paths_to_input(web, found, name, most)
 
     def draw_paths(screen: Screen) -> list[str]:
         every, whole = sum(counts.values()), screen.whole

@@ -25,11 +25,8 @@ from exprgrad.cli.options import (
     wrt_option,
 )
 from exprgrad.cli.request import parse_request, prepare_evaluator, read_request
-from exprgrad.explain.diagnostics import merge_remarks
 from exprgrad.explain.limits import MOST_STEPS
 from exprgrad.show.documents.document import Lines, record_lines, shorten_tensors
-from exprgrad.show.documents.runs import guard_fields
-from exprgrad.show.text import searches
 
 if TYPE_CHECKING:
     from exprgrad.explain.descent import Descent
@@ -106,6 +103,8 @@ def descent_answer(
 ) -> Answer:
     """The answer: its last point has the value and the gradient that grad prints."""
     from exprgrad.explain.descent import divergence_warning, lost_step_warnings
+    from exprgrad.explain.diagnostics import merge_remarks
+    from exprgrad.show.text import searches
     from exprgrad.show.text.nodes import correction_notes
 
     run = found.run
@@ -147,6 +146,9 @@ def descent_fields(
     inputs: Mapping[str, Any], found: Descent[Any], answer: Guarded, every: int
 ) -> dict[str, Any]:
     """The fields of the JSON object without the diagnostics."""
+    from exprgrad.show.documents.runs import guard_fields
+    from exprgrad.show.text.searches import every_nth_step
+
     graph, method, last = found.run.graph, found.method, found.steps[-1]
     return {
         "inputs": shorten_tensors(inputs),
@@ -169,7 +171,7 @@ def descent_fields(
                 "gradient": shorten_tensors(step.gradient),
                 "update": step.update and shorten_tensors(step.update),
             }
-            for step in searches.every_nth_step(found, every)
+            for step in every_nth_step(found, every)
         ),
     }
 
@@ -231,6 +233,9 @@ def minimum_answer(
     text: str, inputs: Mapping[str, Any], found: Minimum[Any], options: Mapping[str, Any]
 ) -> Answer:
     """The answer: value and gradient are those that grad prints at the point."""
+    from exprgrad.explain.diagnostics import merge_remarks
+    from exprgrad.show.documents.runs import guard_fields
+    from exprgrad.show.text import searches
     from exprgrad.solvers.minima.minimize import value_alone
 
     run = found.run
@@ -265,14 +270,11 @@ def minimum_answer(
             yield from (searches.minima_table(found, digits, whole=whole), "")
         yield searches.point_table(found, inputs, answer.value, run.gradient, digits, whole=whole)
 
+    given = fields.items(), None, found.point.items(), shown, diagnostics
     return Answer(
         "minimize",
         text,
-        fields.items(),
-        None,
-        found.point.items(),
-        shown,
-        diagnostics,
+        *given,
         aside="" if found.is_found else f"{found.verdict}: {found.message}",
         is_doubtful=not found.is_found,
     )
@@ -292,6 +294,7 @@ def solve_command(**options: Any) -> int:
     unknown.  L = R is an equation unless L is some other name; an expression on its own is set equal to
     0.  With --strict the exit status is 1 if nothing is proved.
     """
+    from exprgrad.show.text import searches
     from exprgrad.solvers.roots.solve import root_problem, solve_problem
 
     request = read_request(options, relates="=")

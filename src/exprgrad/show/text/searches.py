@@ -343,9 +343,8 @@ def stage_table(found: Minimum[Any], digits: int, *, whole: bool = False) -> Tab
         Column("‖update‖", is_number=True, style="dim"),
         *[Column(name, is_number=True, expendable=1) for name in found.point],
     ]
-    rows = [
-        [one.step, one.value, one.slope, one.moved, *one.inputs.values()] for one in found.stages
-    ]
+    stages = found.stages
+    rows = [[one.step, one.value, one.slope, one.moved, *one.inputs.values()] for one in stages]
     return make_table(columns, rows, digits, whole=whole, what="steps")
 
 
