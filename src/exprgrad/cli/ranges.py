@@ -113,11 +113,10 @@ def grid_fields(
         point = dict(zip(names, cells, strict=False))
         return {"inputs": point, **results(cells[width:])}
 
-    yield "inputs", shorten_tensors(grid.fixed)
     ends = {name: one.points([0, one.size - 1]) for name, one in grid.ranges.items()}
-    yield (
-        "ranges",
-        {
+    yield from {
+        "inputs": shorten_tensors(grid.fixed),
+        "ranges": {
             name: {
                 "start": ends[name][0],
                 "stop": ends[name][1],
@@ -126,9 +125,9 @@ def grid_fields(
             }
             for name, one in grid.ranges.items()
         },
-    )
-    yield "output", {"node": grid.graph.output, "name": grid.graph.output_name}
-    yield "rows", Lines(map(row, rows))
+        "output": {"node": grid.graph.output, "name": grid.graph.output_name},
+        "rows": Lines(map(row, rows)),
+    }.items()
     yield "counts", dict(tally.counts)
     yield "diagnostics", record_lines(diagnostics)
 

@@ -160,7 +160,7 @@ def paths_command(**options: Any) -> int:
     from exprgrad.explain.places import to_scalar_run
     from exprgrad.explain.walks import build_web, check_path_count, paths_to_input, sweep_sums
     from exprgrad.show.documents.runs import common_run_fields, graph_fields
-    from exprgrad.show.text.walks import path_csv_rows, paths_fields, paths_text
+    from exprgrad.show.text.walks import path_csv_rows, path_fields, paths_text
 
     most = check_path_count(options["most"])
     run = to_scalar_run(run_request(options)).run
@@ -176,7 +176,21 @@ def paths_command(**options: Any) -> int:
     fields = {
         **common_run_fields(run, run.value),
         "visited": web.visited,
-        "paths": Lines(((name, paths_fields(ask(name))) for name in run.wrt or ()), "{}"),
+        "paths": Lines(
+            (
+                (
+                    name,
+                    {
+                        "count": one.count,
+                        "gradient": one.gradient,
+                        "listed": [path_fields(path) for path in one.listed],
+                        "rest": one.rest,
+                    },
+                )
+                for name, one in ((name, ask(name)) for name in run.wrt or ())
+            ),
+            "{}",
+        ),
         **graph_fields(run),
         "diagnostics": record_lines(run.diagnostics),
     }

@@ -13,7 +13,6 @@ from exprgrad.cli.answer import Answer, give_answer
 from exprgrad.cli.command import FormulaCommand
 from exprgrad.cli.options import (
     Count,
-    combine_options,
     digits_needed,
     drawing_option,
     formula_arguments,
@@ -37,39 +36,31 @@ if TYPE_CHECKING:
 __all__ = ["descend_command", "minimize_command", "solve_command"]
 
 
-method_options = combine_options(
-    click.option(
-        "--rate", metavar="NUMBER",
-        help="Each step adds -NUMBER times the gradient, 0.1 by default; a negative one climbs.",
-    ),
-    click.option(
-        "--max-steps", "count", type=Count(1, MOST_STEPS), default=20, show_default=True, metavar="N",
-        help=f"The most steps to take, {MOST_STEPS} at most.",
-    ),
-    click.option(
-        "--momentum", metavar="NUMBER",
-        help="Add this fraction of the last update to each step, such as 0.9, as PyTorch's SGD does.",
-    ),
-    click.option("--adam", is_flag=True, help="Use Adam."),
-    click.option(
-        "--line-search", is_flag=True,
-        help="Start each step at a rate of 1, and halve it until the value falls enough.",
-    ),
-)  # fmt: skip
-
-
-file_option = drawing_option("the value at each step")
-
-
 @click.command("descend", cls=FormulaCommand)
 @formula_arguments
-@method_options
+@click.option(
+    "--rate", metavar="NUMBER",
+    help="Each step adds -NUMBER times the gradient, 0.1 by default; a negative one climbs.",
+)  # fmt: skip
+@click.option(
+    "--max-steps", "count", type=Count(1, MOST_STEPS), default=20, show_default=True, metavar="N",
+    help=f"The most steps to take, {MOST_STEPS} at most.",
+)  # fmt: skip
+@click.option(
+    "--momentum", metavar="NUMBER",
+    help="Add this fraction of the last update to each step, such as 0.9, as PyTorch's SGD does.",
+)  # fmt: skip
+@click.option("--adam", is_flag=True, help="Use Adam.")
+@click.option(
+    "--line-search", is_flag=True,
+    help="Start each step at a rate of 1, and halve it until the value falls enough.",
+)  # fmt: skip
 @wrt_option("Move these inputs only.")
 @click.option(
     "--every", type=Count(1), default=1, metavar="N", help="List every Nth step, and the last."
 )
 @look_option
-@output_options_as("one step per line", document=file_option)
+@output_options_as("one step per line", document=drawing_option("the value at each step"))
 def descend_command(**options: Any) -> int:
     """Gradient descent: each step's value, gradient and update.
 

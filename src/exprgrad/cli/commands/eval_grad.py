@@ -358,8 +358,7 @@ def order_answer(run: Run, options: Mapping[str, Any]) -> Answer:
     def shown(screen: Screen) -> Iterator[str | Table]:
         first, *others = walks.visit_order_parts(run, found, grads, digits, screen, whole=whole)
         trace = f"{walks.order_trace(run, found, digits, screen, whole=whole)}\n" if traced else ""
-        yield trace or first
-        yield from others
+        yield from (trace or first, *others)
 
     return Answer(
         "grad",

@@ -119,8 +119,8 @@ def json_document(
 
     A field begins a line of its own if it says so, or if all do: ``apart``.
     """
-    head = {"schema": SCHEMA, "command": command}
-    head |= {} if expression is None else {"expression": expression}
+    head = {"schema": SCHEMA, "command": command, "expression": expression}
+    head = {name: value for name, value in head.items() if value is not None}
     rest = iter(fields)
     first = list(islice(rest, 1))  # so that an error on the way there leaves no half an object
     between = ",\n " if apart else ", "

@@ -26,9 +26,6 @@ __all__ = [
     "run_fields", "trace_rows",
 ]  # fmt: skip
 
-ONE_SIDED = ("left", "right", "left_value", "right_value", "verdict", "estimated")
-"""The fields of an input's derivatives from the two sides."""
-
 
 # JSON.
 
@@ -55,7 +52,14 @@ def run_fields(
         yield (
             "one_sided",
             {
-                name: {field: getattr(side, field) for field in ONE_SIDED}
+                name: {
+                    "left": side.left,
+                    "right": side.right,
+                    "left_value": side.left_value,
+                    "right_value": side.right_value,
+                    "verdict": side.verdict,
+                    "estimated": side.estimated,
+                }
                 for name, side in run.one_sided.items()
             },
         )
@@ -94,9 +98,8 @@ def graph_fields(run: DiagnosedRun) -> dict[str, Any]:
 def node_record(node: Node, *, with_grad: bool) -> dict[str, Any]:
     """A node's fields as JSON has them; ``shape`` is of a node among tensors, ``call`` of one in a call."""
     fields = node._asdict() | {"data": shorten_tensor(node.data), "grad": shorten_tensor(node.grad)}
-    left_out = {name for name in ("shape", "call") if fields[name] is None}
-    left_out |= set() if with_grad else {"grad"}
-    return {name: value for name, value in fields.items() if name not in left_out}
+    absent = {"shape": node.shape is None, "call": node.call is None, "grad": not with_grad}
+    return {name: value for name, value in fields.items() if not absent.get(name)}
 
 
 def edge_record(edge: Edge) -> dict[str, Any]:

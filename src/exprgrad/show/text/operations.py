@@ -176,10 +176,9 @@ def overview_parts(rows: Sequence[Row]) -> Iterator[str | Table]:
     ops = [row for row in rows if isinstance(row, Op)]
     structural = [row for row in rows if isinstance(row, Structural)]
     yield from (f"{ELEMENTWISE}\n", operations_table(ops), f"\n{STRUCTURED}\n")
-    yield structural_overview(structural)
-    yield f"\n{IN_SHORT}\n"
-    forms = [*FORMS, *STANDING_FOR.values()]
-    yield Table([Column("form", style="bold"), Column("what it is", flexible=True)], forms)
+    columns = [Column("form", style="bold"), Column("what it is", flexible=True)]
+    forms = Table(columns, [*FORMS, *STANDING_FOR.values()])
+    yield from (structural_overview(structural), f"\n{IN_SHORT}\n", forms)
 
 
 def operation_usage(row: Row) -> str:

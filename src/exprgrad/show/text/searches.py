@@ -51,11 +51,8 @@ DECADES = 1e3
 BARS = "▁▂▃▄▅▆▇█"
 BRIEF_VIEW = View(most=3, ends=False)
 """A tensor in a cell: three numbers, or its norm."""
-STYLES = {"data": "", "grad": "yellow", "update": "dim"}
-"""The parts of a step that each input has, and how their columns look."""
-PARTS = (*STYLES,)
-FIELDS = {"data": "inputs", "grad": "gradient", "update": "update"}
-"""Where a step holds them, by input."""
+PARTS = {"data": ("inputs", ""), "grad": ("gradient", "yellow"), "update": ("update", "dim")}
+"""The parts of a step that each input has: where the step holds them, and how their columns look."""
 
 
 def descent_table(
@@ -75,7 +72,9 @@ def descent_table(
     found = found._replace(steps=every_nth_step(found, every))
     few = whole or len(found.inputs) <= MOST_INPUTS
     tables = [
-        partial(step_table, found, digits, input_columns(found, PARTS[:count]), more, whole=whole)
+        partial(
+            step_table, found, digits, input_columns(found, [*PARTS][:count]), more, whole=whole
+        )
         for count in (3, 2, 1)
     ]
     if not whole:
@@ -109,7 +108,7 @@ def input_columns(found: Descent[Any], parts: Sequence[str]) -> list[Column]:
             called if part == "data" else f"{called}.{part}",
             partial(input_part_of_step, name=name, part=part),
             is_number=True,
-            style=STYLES[part],
+            style=PARTS[part][1],
         )
         for name, called in zip(found.inputs, input_headings(found), strict=True)
         for part in parts
@@ -118,7 +117,7 @@ def input_columns(found: Descent[Any], parts: Sequence[str]) -> list[Column]:
 
 def input_part_of_step(step: Step, name: str, part: str) -> Any:
     """What a step holds of an input: its data, its grad, or its update, which the last has none of."""
-    values = getattr(step, FIELDS[part])
+    values = getattr(step, PARTS[part][0])
     return None if values is None else values[name]
 
 
@@ -130,12 +129,12 @@ def step_norm(values: Mapping[str, Any]) -> float:
 
 
 NORM_COLUMNS = (
-    Column("‖grad‖", lambda step: step_norm(step.gradient), is_number=True, style=STYLES["grad"]),
+    Column("‖grad‖", lambda step: step_norm(step.gradient), is_number=True, style=PARTS["grad"][1]),
     Column(
         "‖update‖",
         lambda step: None if step.update is None else step_norm(step.update),
         is_number=True,
-        style=STYLES["update"],
+        style=PARTS["update"][1],
     ),
 )
 
@@ -343,8 +342,9 @@ def stage_table(found: Minimum[Any], digits: int, *, whole: bool = False) -> Tab
         Column("‖update‖", is_number=True, style="dim"),
         *[Column(name, is_number=True, expendable=1) for name in found.point],
     ]
-    stages = found.stages
-    rows = [[one.step, one.value, one.slope, one.moved, *one.inputs.values()] for one in stages]
+    rows = [
+        [one.step, one.value, one.slope, one.moved, *one.inputs.values()] for one in found.stages
+    ]
     return make_table(columns, rows, digits, whole=whole, what="steps")
 
 
@@ -360,8 +360,8 @@ def minima_table(found: Minimum[Any], digits: int, *, whole: bool = False) -> Ta
         *[Column(name, is_number=True) for name in found.point],
         Column("starts", is_number=True, style="dim"),
     ]
-    rows = [[one.value, *one.point.values(), one.starts] for one in found.places]
-    return make_table(columns, rows, digits, whole=whole, what="minima")
+    items = [[one.value, *one.point.values(), one.starts] for one in found.places]
+    return make_table(columns, items, digits, whole=whole, what="minima")
 
 
 # Roots.
