@@ -102,4 +102,4 @@ def test_ops_looks_for_a_word_in_descriptions_and_foreign_names() -> None:
     ):
         status, out, err = command("ops", word)
         assert (status, err) == (0, ""), word
-        assert re.search(rf"^{found}\(", out, re.MULTILINE), out
+        assert re.search(rf"^{found}\(", out, re.MULTILINE) and out.endswith("\n"), out

@@ -12,7 +12,7 @@ import tensor_runs
 from exprgrad import Run, parse
 from exprgrad.show.text.lines import decimal_text
 from exprgrad.show.text.nodes import node_table
-from exprgrad.show.text.table import Column, Table, plain_table, rich_table
+from exprgrad.show.text.table import Column, Table, csv_column, make_table, plain_table, rich_table
 from exprgrad.source import display_width
 from together import together
 
@@ -87,6 +87,22 @@ def test_markup_is_text() -> None:
     shown = rich_table(table, 80, color=True)
     for text in ("[red]h[/red]", "[bold]x[/bold]", "[/]", ":smile:", "[link=x]y"):
         assert text in shown
+
+
+def test_csv_follows_from_the_columns() -> None:
+    """What people read, and what CSV has, are one list of columns; either may have some of its own."""
+    columns = [
+        Column("number", lambda one: f"{one.real:.1f}", key="real"),
+        Column("twice", lambda one: 2 * one.real),
+        csv_column(key="imag"),
+        csv_column(key="size", value=abs),
+    ]
+    table = make_table(columns, [3 + 4j] * 100)
+    assert [column.heading for column in table.columns] == ["number", "twice"]
+    assert table.rows[0] == ["3.0", "6"] and table.left_out
+    assert table.csv is not None
+    assert [*table.csv] == [["real", "imag", "size"], *[[3.0, 4.0, 5.0]] * 100]
+    assert make_table(columns[1:2], [1j]).csv is None
 
 
 def test_colour_only_when_asked() -> None:

@@ -171,12 +171,9 @@ def give_answer(answer: Answer, options: Mapping[str, Any]) -> int:
 
         write_file(render_answer(answer, options), path)
     elif is_for_people(options):
-        from exprgrad.show.text.table import draw_table
-
-        screen = screen_for(options, terminal_width(sys.stdout), uses_color(color, sys.stdout))
-        put = write_exactly if answer.exact else write_text
-        for part in answer.shown(screen):
-            put([part if isinstance(part, str) else draw_table(part, screen), "\n"])
+        width, is_colored = terminal_width(sys.stdout), uses_color(color, sys.stdout)
+        for text in draw_parts(answer, options, width, is_colored):
+            (write_exactly if answer.exact else write_text)([text])
     else:
         (write_text if options["as_json"] else write_exactly)(render_answer(answer, options))
     if path is not None or not options["as_json"]:
@@ -188,13 +185,15 @@ def give_answer(answer: Answer, options: Mapping[str, Any]) -> int:
     return 1 if answer.is_no or is_doubtful else 0
 
 
-def screen_for(
-    options: Mapping[str, Any], width: int | None = None, color: bool = False
-) -> "Screen":
-    """Where people read an answer, and how much of it, as the options say; without a width, a file."""
-    from exprgrad.show.text.table import Screen
+def draw_parts(
+    answer: Answer, options: Mapping[str, Any], width: int | None = None, color: bool = False
+) -> Iterator[str]:
+    """What people read, as it is drawn for a terminal so many cells wide, or for a pipe."""
+    from exprgrad.show.text.table import Screen, draw_table
 
-    return Screen(width, color, options.get("digits", 6), options.get("show_all", False))
+    screen = Screen(width, color, options.get("digits", 6), options.get("show_all", False))
+    for part in answer.shown(screen):
+        yield (part if isinstance(part, str) else draw_table(part, screen)) + "\n"
 
 
 def render_answer(answer: Answer, options: Mapping[str, Any]) -> Iterator[str]:
@@ -207,20 +206,17 @@ def render_answer(answer: Answer, options: Mapping[str, Any]) -> Iterator[str]:
         yield from json_document(*head, answer.fields, whole=whole, apart=answer.apart)
     elif options["as_csv"]:
         from exprgrad.show.documents.document import csv_line
+        from exprgrad.show.text.table import Screen
 
         rows = answer.rows
         if rows is None:
-            parts = answer.shown(screen_for(options))
+            parts = answer.shown(Screen(whole=whole))
             rows = next(filter(None, (getattr(part, "csv", None) for part in parts)))
         yield from (csv_line(cells, whole=whole) for cells in rows)
     elif options.get("quiet"):
         yield from (piece for name, value in answer.lines for piece in bare_line(name, value))
     else:
-        from exprgrad.show.text.table import draw_table
-
-        screen = screen_for(options)
-        for part in answer.shown(screen):
-            yield (part if isinstance(part, str) else draw_table(part, screen)) + "\n"
+        yield from draw_parts(answer, options)
 
 
 def bare_line(name: str, value: Any) -> Iterator[str]:
@@ -302,14 +298,12 @@ def choose_diagnostics(listed: "Sequence[Diagnostic]") -> "tuple[Sequence[Diagno
         return listed, ""
     from exprgrad.run.evaluation import Flag
 
-    def rank(one: "Diagnostic") -> int:
-        return (
-            2
-            if isinstance(one, Flag)
-            else int(one.severity == "note" and one.code != "many-inputs")
-        )
-
-    ranked = sorted(listed, key=rank)
+    ranked = sorted(
+        listed,
+        key=lambda one: (
+            2 if isinstance(one, Flag) else one.severity == "note" and one.code != "many-inputs"
+        ),
+    )
     left_out = ranked[MOST_DIAGNOSTICS:]
     parts = []
     others = sum(not isinstance(one, Flag) for one in left_out)

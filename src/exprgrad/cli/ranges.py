@@ -113,14 +113,21 @@ def grid_fields(
         point = dict(zip(names, cells, strict=False))
         return {"inputs": point, **results(cells[width:])}
 
-    yield "inputs", shorten_tensors(grid.fixed)
-    ranges = {}
-    for name, one in grid.ranges.items():
-        start, stop = one.points([0, one.size - 1])
-        ranges[name] = {"start": start, "stop": stop, "count": one.size, "log": one.by_ratio}
-    yield "ranges", ranges
-    yield "output", {"node": grid.graph.output, "name": grid.graph.output_name}
-    yield "rows", Lines(map(row, rows))
+    ends = {name: one.points([0, one.size - 1]) for name, one in grid.ranges.items()}
+    yield from {
+        "inputs": shorten_tensors(grid.fixed),
+        "ranges": {
+            name: {
+                "start": ends[name][0],
+                "stop": ends[name][1],
+                "count": one.size,
+                "log": one.by_ratio,
+            }
+            for name, one in grid.ranges.items()
+        },
+        "output": {"node": grid.graph.output, "name": grid.graph.output_name},
+        "rows": Lines(map(row, rows)),
+    }.items()
     yield "counts", dict(tally.counts)
     yield "diagnostics", record_lines(diagnostics)
 

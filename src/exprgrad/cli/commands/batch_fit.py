@@ -422,7 +422,6 @@ search_options = combine_options(
         "--profile", is_flag=True, help="Find intervals from the profile of the sum of squares, too."
     ),
 )  # fmt: skip
-fit_file_option = drawing_option("data, curve, band and residuals")
 
 
 @click.command("fit", cls=FormulaCommand)
@@ -430,7 +429,9 @@ fit_file_option = drawing_option("data, curve, band and residuals")
 @weight_options
 @search_options
 @look_option
-@output_options_as("one parameter per line", document=fit_file_option)
+@output_options_as(
+    "one parameter per line", document=drawing_option("data, curve, band and residuals")
+)
 def fit_command(**options: Any) -> int:
     """The parameters with which a model fits data best.
 

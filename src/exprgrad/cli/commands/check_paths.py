@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -23,12 +24,10 @@ from exprgrad.cli.request import parse_request, run_expression, run_request
 from exprgrad.errors import InputError, RequestError
 from exprgrad.explain.limits import LISTED_PATHS
 from exprgrad.show.documents.document import Lines, record_lines, shorten_tensors
-from exprgrad.show.text import checks as shown
 
 if TYPE_CHECKING:
     from exprgrad.api import Run
     from exprgrad.explain.checking.check import Check
-    from exprgrad.explain.walks import Paths
     from exprgrad.show.text.table import Screen
 
 __all__ = ["check_command", "paths_command"]
@@ -95,13 +94,16 @@ def check_answer(
 
     The span of a claim's diagnostic is null in JSON, for it is in another text than the expression.
     """
+    from exprgrad.show.text import checks as shown
+
     told = shown.check_diagnostics(checks, run)
-    fields: dict[str, Any] = {"inputs": shorten_tensors(inputs)}
-    if run is not None:
-        fields["value"] = run.value
-    fields["checks"] = Lines(map(shown.check_fields, checks))
     place = {"span": None} if run is None else {}
-    fields["diagnostics"] = Lines(one._asdict() | place for one in told)
+    fields = {
+        "inputs": shorten_tensors(inputs),
+        **({} if run is None else {"value": run.value}),
+        "checks": Lines(map(shown.check_fields, checks)),
+        "diagnostics": Lines(one._asdict() | place for one in told),
+    }
     return Answer(
         "check",
         text,
@@ -158,16 +160,14 @@ def paths_command(**options: Any) -> int:
     from exprgrad.explain.places import to_scalar_run
     from exprgrad.explain.walks import build_web, check_path_count, paths_to_input, sweep_sums
     from exprgrad.show.documents.runs import common_run_fields, graph_fields
-    from exprgrad.show.text.walks import path_csv_rows, paths_fields, paths_text
+    from exprgrad.show.text.walks import path_csv_rows, path_fields, paths_text
 
     most = check_path_count(options["most"])
     run = to_scalar_run(run_request(options)).run
     web = build_web(run)
     found = sweep_sums(web)
+    ask = partial(paths_to_input, web, found, most=most)
     counts = {name: found.ways(web, 2 * node) for name, node in web.inputs.items()}
-
-    def ask(name: str) -> Paths:
-        return paths_to_input(web, found, name, most)
 
     def draw_paths(screen: Screen) -> list[str]:
         every, whole = sum(counts.values()), screen.whole
@@ -176,8 +176,22 @@ def paths_command(**options: Any) -> int:
     fields = {
         **common_run_fields(run, run.value),
         "visited": web.visited,
-        "paths": Lines(((name, paths_fields(ask(name))) for name in run.wrt or ()), "{}"),
-        **dict(graph_fields(run)),
+        "paths": Lines(
+            (
+                (
+                    name,
+                    {
+                        "count": one.count,
+                        "gradient": one.gradient,
+                        "listed": [path_fields(path) for path in one.listed],
+                        "rest": one.rest,
+                    },
+                )
+                for name, one in ((name, ask(name)) for name in run.wrt or ())
+            ),
+            "{}",
+        ),
+        **graph_fields(run),
         "diagnostics": record_lines(run.diagnostics),
     }
     given = path_csv_rows(run, ask), counts.items(), draw_paths, run.diagnostics

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,6 @@ from exprgrad.cli.answer import Answer, give_answer
 from exprgrad.cli.command import FormulaCommand
 from exprgrad.cli.options import (
     Count,
-    combine_options,
     digits_needed,
     drawing_option,
     formula_arguments,
@@ -24,54 +24,43 @@ from exprgrad.cli.options import (
     wrt_option,
 )
 from exprgrad.cli.request import parse_request, prepare_evaluator, read_request
-from exprgrad.explain.diagnostics import merge_remarks
 from exprgrad.explain.limits import MOST_STEPS
 from exprgrad.show.documents.document import Lines, record_lines, shorten_tensors
-from exprgrad.show.documents.runs import guard_fields
-from exprgrad.show.text import searches
 
 if TYPE_CHECKING:
     from exprgrad.explain.descent import Descent
+    from exprgrad.run.evaluation import Guarded
     from exprgrad.show.text.table import Screen, Table
     from exprgrad.solvers.minima.minimize import Minimum
-    from exprgrad.solvers.roots.solve import Problem, Solution
 
 __all__ = ["descend_command", "minimize_command", "solve_command"]
 
 
-method_options = combine_options(
-    click.option(
-        "--rate", metavar="NUMBER",
-        help="Each step adds -NUMBER times the gradient, 0.1 by default; a negative one climbs.",
-    ),
-    click.option(
-        "--max-steps", "count", type=Count(1, MOST_STEPS), default=20, show_default=True, metavar="N",
-        help=f"The most steps to take, {MOST_STEPS} at most.",
-    ),
-    click.option(
-        "--momentum", metavar="NUMBER",
-        help="Add this fraction of the last update to each step, such as 0.9, as PyTorch's SGD does.",
-    ),
-    click.option("--adam", is_flag=True, help="Use Adam."),
-    click.option(
-        "--line-search", is_flag=True,
-        help="Start each step at a rate of 1, and halve it until the value falls enough.",
-    ),
-)  # fmt: skip
-
-
-file_option = drawing_option("the value at each step")
-
-
 @click.command("descend", cls=FormulaCommand)
 @formula_arguments
-@method_options
+@click.option(
+    "--rate", metavar="NUMBER",
+    help="Each step adds -NUMBER times the gradient, 0.1 by default; a negative one climbs.",
+)  # fmt: skip
+@click.option(
+    "--max-steps", "count", type=Count(1, MOST_STEPS), default=20, show_default=True, metavar="N",
+    help=f"The most steps to take, {MOST_STEPS} at most.",
+)  # fmt: skip
+@click.option(
+    "--momentum", metavar="NUMBER",
+    help="Add this fraction of the last update to each step, such as 0.9, as PyTorch's SGD does.",
+)  # fmt: skip
+@click.option("--adam", is_flag=True, help="Use Adam.")
+@click.option(
+    "--line-search", is_flag=True,
+    help="Start each step at a rate of 1, and halve it until the value falls enough.",
+)  # fmt: skip
 @wrt_option("Move these inputs only.")
 @click.option(
     "--every", type=Count(1), default=1, metavar="N", help="List every Nth step, and the last."
 )
 @look_option
-@output_options_as("one step per line", document=file_option)
+@output_options_as("one step per line", document=drawing_option("the value at each step"))
 def descend_command(**options: Any) -> int:
     """Gradient descent: each step's value, gradient and update.
 
@@ -105,6 +94,8 @@ def descent_answer(
 ) -> Answer:
     """The answer: its last point has the value and the gradient that grad prints."""
     from exprgrad.explain.descent import divergence_warning, lost_step_warnings
+    from exprgrad.explain.diagnostics import merge_remarks
+    from exprgrad.show.text import searches
     from exprgrad.show.text.nodes import correction_notes
 
     run = found.run
@@ -118,30 +109,9 @@ def descent_answer(
         *lost_step_warnings(found),
         *merge_remarks(run.remarks, answer),
     ]
-    every, graph, method = options["every"], run.graph, found.method
+    every = options["every"]
     fields = {
-        "inputs": shorten_tensors(inputs),
-        "output": {"node": graph.output, "name": graph.output_name},
-        "rate": found.rate,
-        "method": method.name,
-        **({"momentum": method.momentum} if method.name == "momentum" else {}),
-        "verdict": found.verdict,
-        "message": found.message,
-        "value": last.value,
-        "gradient": last.gradient,
-        **dict(guard_fields(answer)),
-        "lost": found.lost,
-        "final": last.inputs,
-        "steps": Lines(
-            {
-                "step": step.step,
-                "value": step.value,
-                "inputs": shorten_tensors(step.inputs),
-                "gradient": shorten_tensors(step.gradient),
-                "update": step.update and shorten_tensors(step.update),
-            }
-            for step in searches.every_nth_step(found, every)
-        ),
+        **descent_fields(inputs, found, answer, every),
         "diagnostics": record_lines(diagnostics),
     }
 
@@ -161,6 +131,40 @@ def descent_answer(
         aside=searches.ending_text(found) if found.verdict in ("nan", "stalled") else "",
         is_doubtful=found.verdict in ("diverged", "nan", "stalled"),
     )
+
+
+def descent_fields(
+    inputs: Mapping[str, Any], found: Descent[Any], answer: Guarded, every: int
+) -> dict[str, Any]:
+    """The fields of the JSON object without the diagnostics."""
+    from exprgrad.show.documents.runs import guard_fields
+    from exprgrad.show.text.searches import every_nth_step
+
+    graph, method, last = found.run.graph, found.method, found.steps[-1]
+    return {
+        "inputs": shorten_tensors(inputs),
+        "output": {"node": graph.output, "name": graph.output_name},
+        "rate": found.rate,
+        "method": method.name,
+        **({"momentum": method.momentum} if method.name == "momentum" else {}),
+        "verdict": found.verdict,
+        "message": found.message,
+        "value": last.value,
+        "gradient": last.gradient,
+        **guard_fields(answer),
+        "lost": found.lost,
+        "final": last.inputs,
+        "steps": Lines(
+            {
+                "step": step.step,
+                "value": step.value,
+                "inputs": shorten_tensors(step.inputs),
+                "gradient": shorten_tensors(step.gradient),
+                "update": step.update and shorten_tensors(step.update),
+            }
+            for step in every_nth_step(found, every)
+        ),
+    }
 
 
 # A minimum.
@@ -220,6 +224,9 @@ def minimum_answer(
     text: str, inputs: Mapping[str, Any], found: Minimum[Any], options: Mapping[str, Any]
 ) -> Answer:
     """The answer: value and gradient are those that grad prints at the point."""
+    from exprgrad.explain.diagnostics import merge_remarks
+    from exprgrad.show.documents.runs import guard_fields
+    from exprgrad.show.text import searches
     from exprgrad.solvers.minima.minimize import value_alone
 
     run = found.run
@@ -233,8 +240,16 @@ def minimum_answer(
         "verdict": found.verdict,
         "message": found.message,
         "gradient": shorten_tensors(run.gradient),
-        **dict(guard_fields(answer)),
-        **searches.minimum_fields(found, trace=options["trace"]),
+        **guard_fields(answer),
+        "direction": found.direction and shorten_tensors(found.direction),
+        "curvature": found.curvature,
+        "active": [one._asdict() for one in found.active],
+        "residual": found.residual,
+        **({"kinks": found.kinks, "slopes": found.slopes} if found.kinks else {}),
+        "is_found": found.is_found,
+        "evaluations": asdict(found.counts),
+        **({"minima": searches.records_at(found.places, "point")} if found.places else {}),
+        **({"steps": searches.records_at(found.stages, "inputs")} if options["trace"] else {}),
         "diagnostics": record_lines(diagnostics),
     }
 
@@ -244,17 +259,13 @@ def minimum_answer(
             yield from (searches.stage_table(found, digits, whole=whole), "")
         if found.places:
             yield from (searches.minima_table(found, digits, whole=whole), "")
-        numbers = answer.value, run.gradient
-        yield searches.point_table(found, inputs, *numbers, digits, whole=whole)
+        yield searches.point_table(found, inputs, answer.value, run.gradient, digits, whole=whole)
 
+    given = fields.items(), None, found.point.items(), shown, diagnostics
     return Answer(
         "minimize",
         text,
-        fields.items(),
-        None,
-        found.point.items(),
-        shown,
-        diagnostics,
+        *given,
         aside="" if found.is_found else f"{found.verdict}: {found.message}",
         is_doubtful=not found.is_found,
     )
@@ -274,23 +285,20 @@ def solve_command(**options: Any) -> int:
     unknown.  L = R is an equation unless L is some other name; an expression on its own is set equal to
     0.  With --strict the exit status is 1 if nothing is proved.
     """
+    from exprgrad.show.text import searches
     from exprgrad.solvers.roots.solve import root_problem, solve_problem
 
     request = read_request(options, relates="=")
     wrt = split_names(options["wrt"])
     problem = root_problem(request.text, request.values, wrt, request.spelled)
-    return give_answer(root_answer(problem, solve_problem(problem), options["digits"]), options)
-
-
-def root_answer(problem: Problem, found: Solution, digits: int) -> Answer:
-    """The answer: the roots, and what is known beside them."""
+    found, digits = solve_problem(problem), options["digits"]
     unproved = [root for root in found.roots if not root.proved]
     aside = ""
     if unproved:
         aside = f"not proved, {searches.root_line(unproved[0], digits)}: {unproved[0].why}"
     elif not (found.excluded or (found.roots and (found.is_whole or not problem.ranges))):
         aside = searches.root_verdict(problem, found)
-    return Answer(
+    answer = Answer(
         "solve",
         problem.text,
         searches.root_fields(problem, found).items(),
@@ -300,3 +308,4 @@ def root_answer(problem: Problem, found: Solution, digits: int) -> Answer:
         aside=aside,
         is_doubtful=not found.excluded and not any(root.proved for root in found.roots),
     )
+    return give_answer(answer, options)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from math import comb
 from typing import TYPE_CHECKING, Any
 
@@ -116,10 +117,10 @@ def formulas_answer(
 
     order, to, show_steps = options["order"], options["to"], options["show_steps"]
     notes = note_former_constants(graph)
-    tell = None if options["document"] else tell_size
+    tell, write = None if options["document"] else tell_size, partial(formulas.formula_text, to=to)
 
     def fields() -> Iterator[tuple[str, Any]]:
-        texts = {inputs: formulas.formula_text(formula, to) for inputs, formula in found}
+        texts = {inputs: write(formula) for inputs, formula in found}
         output = {"node": graph.output, "name": graph.output_name}
         derivatives = formulas.nest_by_input(texts, wrt, order)
         given = {"output": output, "order": order, "to": to, "derivatives": derivatives}
@@ -127,13 +128,11 @@ def formulas_answer(
             given["steps"] = {
                 name: formulas.step_records(derivation_steps(graph, name)) for name in wrt
             }
-        if notes:
-            given["diagnostics"] = record_lines(notes)
-        yield from given.items()
+        yield from (given | ({"diagnostics": record_lines(notes)} if notes else {})).items()
 
     def lines() -> Iterator[tuple[str, str]]:
         for inputs, formula in found:
-            yield ("" if len(wrt) == 1 else ",".join(inputs)), formulas.formula_text(formula, to)
+            yield ("" if len(wrt) == 1 else ",".join(inputs)), write(formula)
 
     def shown(screen: Screen) -> Iterator[str]:
         if not show_steps:
@@ -146,10 +145,7 @@ def formulas_answer(
             given, width, color = derivation_steps(graph, name), screen.width, screen.color
             yield from formulas.step_lines(graph, name, given, width=width, color=color)
 
-    columns = {
-        "wrt": lambda one: ",".join(one[0]),
-        "derivative": lambda one: formulas.formula_text(one[1], to),
-    }
+    columns = {"wrt": lambda one: ",".join(one[0]), "derivative": lambda one: write(one[1])}
     rows = csv_rows(columns, found)
     return Answer("diff", text, fields(), rows, lines(), shown, notes, exact=not show_steps)
 

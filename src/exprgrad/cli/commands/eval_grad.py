@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -165,36 +165,33 @@ def run_answer(run: Run, command: str, options: Mapping[str, Any]) -> Answer:
 
     is_gradient_alone = command == "grad" and options["quiet"] and not options["elastic"]
     found = run.guarded(digits_needed(options), has_value=not is_gradient_alone)
-    asked = extra_results(run, options)
-    diagnostics = [*merge_remarks(run.remarks, found), *asked.diagnostics]
+    uncertainty, elasticity, told = extra_results(run, options)
+    diagnostics = [*merge_remarks(run.remarks, found), *told]
     lines: Mapping[str, Any] = found.gradient if command == "grad" else {"": found.value}
-    if asked.elasticity is not None:
-        lines = asked.elasticity
-    elif asked.uncertainty is not None and command == "eval":
+    if elasticity is not None:
+        lines = elasticity
+    elif uncertainty is not None and command == "eval":
         from exprgrad.run.values.uncertain import typed_text
 
-        lines = {"": typed_text(asked.uncertainty.estimate, asked.uncertainty.value)}
+        lines = {"": typed_text(uncertainty.estimate, uncertainty.value)}
     return Answer(
         command,
         run.text,
-        run_fields_beside(run, asked, diagnostics),
-        None if asked.elasticity is not None else rows_beside(run, asked, options),
+        run_fields_beside(run, uncertainty, elasticity, diagnostics),
+        None if elasticity is not None else rows_beside(run, uncertainty, options),
         lines.items(),
-        partial(shown_beside, run, asked, options),
+        partial(shown_beside, run, uncertainty, elasticity, options),
         diagnostics,
     )
 
 
-class Beside(NamedTuple):
-    """Results requested in addition to the nodes."""
+def extra_results(
+    run: Run, options: Mapping[str, Any]
+) -> tuple[Uncertainty | None, dict[str, Any] | None, list[Diagnostic]]:
+    """The uncertainty of the value, where an input has one, and elasticities, where they are asked for.
 
-    uncertainty: Uncertainty | None = None
-    elasticity: dict[str, Any] | None = None
-    diagnostics: tuple[Diagnostic, ...] = ()
-
-
-def extra_results(run: Run, options: Mapping[str, Any]) -> Beside:
-    """The uncertainty of the value, where an input has one, and elasticities, where they are asked for."""
+    With them come their diagnostics.
+    """
     uncertainty = elasticity = None
     told: list[Diagnostic] = []
     given = {f"--{name}": options[name] for name in ("correlation", "covariance", "mc", "seed")}
@@ -206,7 +203,7 @@ def extra_results(run: Run, options: Mapping[str, Any]) -> Beside:
 
         elasticity = list_elasticities(run)
         told += elasticity_remarks(run, elasticity)
-    return Beside(uncertainty, elasticity, tuple(told))
+    return uncertainty, elasticity, told
 
 
 def propagate_options(run: Run, options: Mapping[str, Any]) -> Uncertainty:
@@ -234,13 +231,15 @@ def propagate_options(run: Run, options: Mapping[str, Any]) -> Uncertainty:
 
 
 def run_fields_beside(
-    run: Run, asked: Beside, diagnostics: Sequence[Diagnostic]
+    run: Run,
+    uncertainty: Uncertainty | None,
+    elasticity: dict[str, Any] | None,
+    diagnostics: Sequence[Diagnostic],
 ) -> Iterator[tuple[str, Any]]:
     """The fields of the JSON object; what was asked for beside the nodes comes last."""
     from exprgrad.show.documents.document import Apart, shorten_tensors
     from exprgrad.show.documents.runs import run_fields
 
-    uncertainty, elasticity, _ = asked
     for name, value in run_fields(run, diagnostics):
         if name == "digits" and elasticity is not None:
             from exprgrad.solvers.elasticity import elasticity_digits
@@ -255,22 +254,28 @@ def run_fields_beside(
         yield from uncertainty_field(uncertainty)
 
 
-def rows_beside(run: Run, asked: Beside, options: Mapping[str, Any]) -> Iterator[Sequence[Any]]:
+def rows_beside(
+    run: Run, uncertainty: Uncertainty | None, options: Mapping[str, Any]
+) -> Iterator[Sequence[Any]]:
     """The lines of CSV: nodes or visits."""
     from exprgrad.show.documents.runs import node_rows, trace_rows
 
     if options.get("show_trace"):
         yield from trace_rows(run)
-    elif asked.uncertainty is not None:
+    elif uncertainty is not None:
         from exprgrad.show.text.uncertainty import uncertainty_rows
 
-        yield from uncertainty_rows(run, asked.uncertainty)
+        yield from uncertainty_rows(run, uncertainty)
     else:
         yield from node_rows(run)
 
 
 def shown_beside(
-    run: Run, asked: Beside, options: Mapping[str, Any], screen: Screen
+    run: Run,
+    uncertainty: Uncertainty | None,
+    elasticity: dict[str, Any] | None,
+    options: Mapping[str, Any],
+    screen: Screen,
 ) -> Iterator[str | Table]:
     """What people read: the nodes or the visits, or elasticities, and below them the uncertainty."""
     digits, whole, traced = screen.digits, screen.whole, options.get("show_trace")
@@ -279,10 +284,10 @@ def shown_beside(
 
         # Marks stay under what they mark only if we break the lines ourselves: a pipe has a width, too.
         yield grad_map(run, digits, screen, whole=whole) + "\n"
-    if asked.elasticity is not None:
+    if elasticity is not None:
         from exprgrad.show.text.uncertainty import elasticity_table
 
-        yield elasticity_table(run, asked.elasticity, digits, whole=whole)
+        yield elasticity_table(run, elasticity, digits, whole=whole)
     elif traced:
         from exprgrad.show.text.trace import trace_text
 
@@ -291,11 +296,10 @@ def shown_beside(
         from exprgrad.show.text.nodes import node_table
 
         yield node_table(run, digits, all_nodes=whole)
-    if asked.uncertainty is not None:
+    if uncertainty is not None:
         from exprgrad.show.text.uncertainty import uncertainty_budget
 
-        yield ""
-        yield uncertainty_budget(run, asked.uncertainty, digits, whole=whole)
+        yield from ("", uncertainty_budget(run, uncertainty, digits, whole=whole))
 
 
 def trust_answer(run: Run, trust: Trust) -> Answer:
@@ -355,8 +359,7 @@ def order_answer(run: Run, options: Mapping[str, Any]) -> Answer:
     def shown(screen: Screen) -> Iterator[str | Table]:
         first, *others = walks.visit_order_parts(run, found, grads, digits, screen, whole=whole)
         trace = f"{walks.order_trace(run, found, digits, screen, whole=whole)}\n" if traced else ""
-        yield trace or first
-        yield from others
+        yield from (trace or first, *others)
 
     return Answer(
         "grad",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from exprgrad.cli.answer import Answer, give_answer
+from exprgrad.cli.assignments import number_or_weights, read_weights
 from exprgrad.cli.command import FormulaCommand
 from exprgrad.cli.options import (
     digits_needed,
@@ -22,6 +23,7 @@ from exprgrad.explain.derivatives import Derivatives, group_label
 from exprgrad.language.read.parse import need_number
 from exprgrad.run import matrices
 from exprgrad.run.matrices import Point
+from exprgrad.run.values.directions import read_cotangents, read_tangents, select_outputs
 from exprgrad.show.text import matrices as drawn
 
 if TYPE_CHECKING:
@@ -39,26 +41,18 @@ of_option = click.option(
 
 
 class DerivativeRequest(NamedTuple):
-    """A request that was read: where derivatives are asked for."""
+    """A request that was read: where derivatives are asked for.
+
+    ``among_tensors``  whether what is printed has places and shapes
+    ``several``        whether the answer is by output, since ``--of`` named them
+    """
 
     text: str
     point: Point
     options: Mapping[str, Any]
-
-    @property
-    def graph(self) -> Graph:
-        """The formula's graph."""
-        return self.point.evaluator.graph
-
-    @property
-    def among_tensors(self) -> bool:
-        """Whether what is printed has places and shapes."""
-        return not self.point.evaluator.by_entries
-
-    @property
-    def several(self) -> bool:
-        """Whether the answer is by output, since ``--of`` named them."""
-        return self.options["of"] is not None
+    graph: Graph
+    among_tensors: bool
+    several: bool
 
     def one_or_all(self, found: Mapping[str, Any]) -> Any:
         """What JSON says of outputs: by name if ``--of`` named them, else of the only one."""
@@ -76,7 +70,6 @@ def read_common_request(
     options: Mapping[str, Any], started: tuple[Expression, Request] | None = None
 ) -> DerivativeRequest:
     """Read a request as far as all four commands agree, if it has not been ``started`` to be read."""
-    from exprgrad.run.values.directions import select_outputs
     from exprgrad.run.values.inputs import select_inputs
 
     options = {"of": None, "wrt": None, **options}
@@ -86,7 +79,8 @@ def read_common_request(
     asked = select_outputs(graph, split_names(options["of"], "--of"))
     wrt = select_inputs(graph, split_names(options["wrt"]))
     point = Point(evaluator, given, asked, wrt, spelled=request.texts)
-    return DerivativeRequest(expression.text, point, options)
+    among, several = not evaluator.by_entries, options["of"] is not None
+    return DerivativeRequest(expression.text, point, options, graph, among, several)
 
 
 def write_matrices(
@@ -195,9 +189,6 @@ def hess_command(**options: Any) -> int:
 @output_options_as("one line per output")
 def jvp_command(**options: Any) -> int:
     """Forward mode: how the outputs change along a direction."""
-    from exprgrad.cli.assignments import read_weights
-    from exprgrad.run.values.directions import read_tangents
-
     asked, written = read_common_request(options), options["tangent"]
     given = read_weights(written, "--tangent") if written.strip() else {}
     direction = read_tangents(asked.graph, asked.text, given)
@@ -220,9 +211,6 @@ def jvp_command(**options: Any) -> int:
 @output_options_as("one line per input")
 def vjp_command(**options: Any) -> int:
     """Reverse mode: the gradient of a weighted sum of outputs."""
-    from exprgrad.cli.assignments import number_or_weights
-    from exprgrad.run.values.directions import read_cotangents
-
     asked = read_common_request(options)
     given = number_or_weights(options["cotangent"], "--cotangent")
     weight = read_cotangents(asked.graph, asked.text, asked.point.outputs, given)

@@ -39,6 +39,7 @@ __all__ = ["ops_command"]
 def ops_command(names: Sequence[str], looks_for_faults: bool, **options: Any) -> int:
     """The operations: derivative, domain, kinks, gate pattern."""
     from exprgrad.show.text import operations
+    from exprgrad.show.text.table import Column, Table
 
     name = names[0] if names else None
     if len(names) > 1:
@@ -61,7 +62,8 @@ def ops_command(names: Sequence[str], looks_for_faults: bool, **options: Any) ->
         if name is None:
             yield from operations.overview_parts(rows)
         elif len(rows) > 2:
-            yield operations.search_results(rows)
+            columns = [Column("operation", style="bold"), Column("what it is", flexible=True)]
+            yield Table(columns, [[operations.operation_usage(row), row.about] for row in rows])
         else:
             yield "\n".join(map(operations.operation_details, rows)).removesuffix("\n")
 

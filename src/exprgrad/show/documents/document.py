@@ -119,8 +119,8 @@ def json_document(
 
     A field begins a line of its own if it says so, or if all do: ``apart``.
     """
-    head = {"schema": SCHEMA, "command": command}
-    head |= {} if expression is None else {"expression": expression}
+    head = {"schema": SCHEMA, "command": command, "expression": expression}
+    head = {name: value for name, value in head.items() if value is not None}
     rest = iter(fields)
     first = list(islice(rest, 1))  # so that an error on the way there leaves no half an object
     between = ",\n " if apart else ", "
@@ -173,9 +173,14 @@ def json_parts(value: Any, *, whole: bool, depth: int) -> Iterator[str]:
     elif isinstance(value, Apart):
         yield from json_pieces(value.value, whole=whole, depth=depth)
     elif isinstance(value, Short):
-        is_large = not whole and value.value.size > LARGEST_SHOWN
-        value = tensor_summary(value.value) if is_large else value.value
-        yield from json_pieces(value, whole=whole, depth=depth)
+        numbers = value.value
+        if not whole and numbers.size > LARGEST_SHOWN:
+            from exprgrad.run.arrays.arrays import measure_tensor
+
+            found = measure_tensor(numbers)  # a nan makes the norm nan, and extremes leave nans out
+            sizes = {"norm": found.norm, "min": found.least, "max": found.greatest}
+            numbers = {"shape": list(found.shape), **sizes}
+        yield from json_pieces(numbers, whole=whole, depth=depth)
     elif isinstance(value, float):
         yield json_text(str(value))
     elif isinstance(value, int):
@@ -191,15 +196,6 @@ def json_parts(value: Any, *, whole: bool, depth: int) -> Iterator[str]:
 def unnamed_items(values: Iterable[Any]) -> Iterator[tuple[None, Any]]:
     """The values of a list, which have no names."""
     return zip(repeat(None), values, strict=False)
-
-
-def tensor_summary(value: Any) -> dict[str, Any]:
-    """A large tensor's summary; a nan makes its norm nan, and its extremes leave nans out."""
-    from exprgrad.run.arrays.arrays import measure_tensor
-
-    found = measure_tensor(value)
-    numbers = {"norm": found.norm, "min": found.least, "max": found.greatest}
-    return {"shape": list(found.shape), **numbers}
 
 
 # CSV.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from exprgrad.explain.diagnostics import DiagnosedRun
@@ -11,6 +12,7 @@ from exprgrad.run.evaluation import Edge, Node
 from exprgrad.show.documents.document import (
     Apart,
     Lines,
+    csv_rows,
     record_lines,
     shorten_tensor,
     shorten_tensors,
@@ -23,11 +25,6 @@ __all__ = [
     "common_run_fields", "corrected_pair", "graph_fields", "guard_fields", "jacobian_bytes", "node_rows",
     "run_fields", "trace_rows",
 ]  # fmt: skip
-
-NODE_COLUMNS = ("id", "name", "op", "operands", "text", "shape", "data", "grad", "call")
-"""The fields of a node that CSV has, as far as the node has them."""
-ONE_SIDED = ("left", "right", "left_value", "right_value", "verdict", "estimated")
-"""The fields of an input's derivatives from the two sides."""
 
 
 # JSON.
@@ -50,30 +47,37 @@ def run_fields(
     yield from common_run_fields(run, answer.value).items()
     if is_swept:
         yield "gradient", answer.gradient
-    yield from guard_fields(answer)
+    yield from guard_fields(answer).items()
     if run.one_sided:
         yield (
             "one_sided",
             {
-                name: {field: getattr(side, field) for field in ONE_SIDED}
+                name: {
+                    "left": side.left,
+                    "right": side.right,
+                    "left_value": side.left_value,
+                    "right_value": side.right_value,
+                    "verdict": side.verdict,
+                    "estimated": side.estimated,
+                }
                 for name, side in run.one_sided.items()
             },
         )
-    yield from graph_fields(run)
+    yield from graph_fields(run).items()
     if is_swept:
         yield "edges", Lines(map(edge_record, run.iter_edges()))
         yield "order", Apart(run.order if order is None else order)
     yield "diagnostics", record_lines(diagnostics)
 
 
-def guard_fields(answer: Guarded) -> Iterator[tuple[str, Any]]:
+def guard_fields(answer: Guarded) -> dict[str, Any]:
     """How many digits of an answer are right, and which of its numbers are corrected."""
-    if answer.digits:
-        yield "digits", answer.digits
-    if answer.corrected_value is not None:
-        yield "corrected_value", corrected_pair(*answer.corrected_value)
-    if answer.corrected:
-        yield "corrected", {name: corrected_pair(*both) for name, both in answer.corrected.items()}
+    value, pairs = answer.corrected_value, answer.corrected.items()
+    return {
+        **({"digits": answer.digits} if answer.digits else {}),
+        **({"corrected_value": corrected_pair(*value)} if value is not None else {}),
+        **({"corrected": {name: corrected_pair(*both) for name, both in pairs}} if pairs else {}),
+    }
 
 
 def corrected_pair(sweep: Any, value: Any) -> dict[str, Any]:
@@ -81,40 +85,33 @@ def corrected_pair(sweep: Any, value: Any) -> dict[str, Any]:
     return {"sweep": sweep, "value": value}
 
 
-def graph_fields(run: DiagnosedRun) -> Iterator[tuple[str, Any]]:
+def graph_fields(run: DiagnosedRun) -> dict[str, Any]:
     """The nodes, and the calls if there are any."""
-    is_swept = run.adjoints is not None
-    yield "nodes", Lines(node_record(node, with_grad=is_swept) for node in run.iter_nodes())
-    if run.graph.calls:
-        calls = [(call, call._asdict()) for call in run.graph.calls]
-        for call, fields in calls:
-            del fields["opened"], fields["bends"]
-            fields["parent"] = None if call.parent < 0 else call.parent
-        yield "calls", Lines(fields for _, fields in calls)
+    is_swept, calls = run.adjoints is not None, [call._asdict() for call in run.graph.calls]
+    for call in calls:
+        del call["opened"], call["bends"]
+        call["parent"] = None if call["parent"] < 0 else call["parent"]
+    nodes = Lines(node_record(node, with_grad=is_swept) for node in run.iter_nodes())
+    return {"nodes": nodes, **({"calls": Lines(calls)} if calls else {})}
 
 
 def node_record(node: Node, *, with_grad: bool) -> dict[str, Any]:
     """A node's fields as JSON has them; ``shape`` is of a node among tensors, ``call`` of one in a call."""
-    fields: dict[str, Any] = node._asdict()
-    for name in ("shape", "call"):
-        if fields[name] is None:
-            del fields[name]
-    fields["data"] = shorten_tensor(node.data)
-    fields["grad"] = shorten_tensor(node.grad)
-    if not with_grad:
-        del fields["grad"]
-    return fields
+    fields = node._asdict() | {"data": shorten_tensor(node.data), "grad": shorten_tensor(node.grad)}
+    absent = {"shape": node.shape is None, "call": node.call is None, "grad": not with_grad}
+    return {name: value for name, value in fields.items() if not absent.get(name)}
 
 
 def edge_record(edge: Edge) -> dict[str, Any]:
     """An edge's fields as JSON has them."""
-    fields: dict[str, Any] = edge._asdict()
-    ends_of = fields.pop("jacobian")
-    fields["local"] = shorten_tensor(edge.local)
-    fields["contribution"] = shorten_tensor(edge.contribution)
-    if ends_of is not None:
-        fields["jacobian"] = {"shape": ends_of, "bytes": jacobian_bytes(ends_of)}
-    return fields
+    local, contribution = shorten_tensor(edge.local), shorten_tensor(edge.contribution)
+    fields = edge._asdict() | {"local": local, "contribution": contribution}
+    ends = fields.pop("jacobian")
+    return (
+        fields
+        if ends is None
+        else fields | {"jacobian": {"shape": ends, "bytes": jacobian_bytes(ends)}}
+    )
 
 
 def jacobian_bytes(shapes: tuple[Shape, Shape]) -> int:
@@ -125,33 +122,38 @@ def jacobian_bytes(shapes: tuple[Shape, Shape]) -> int:
 # CSV.
 
 
-def node_rows(run: DiagnosedRun) -> Iterator[list[Any]]:
-    """The nodes as lines of CSV; tensors are JSON lists, a call is its text.
+def node_rows(
+    run: DiagnosedRun, more: Mapping[str, Callable[[Node], Any]] = {}
+) -> Iterator[list[Any]]:
+    """The nodes as lines of CSV, with ``more`` columns; tensors are JSON lists, a call is its text.
 
     The output's data and the inputs' grads are those of the answer, which may be corrected.
     """
-    answer, calls = run.true, run.graph.calls
-    slopes = {run.graph.inputs[name]: slope for name, slope in answer.gradient.items()}
-    for node in run.iter_nodes():
-        fields = node_record(node, with_grad=run.adjoints is not None)
-        if node.id == run.graph.output:
-            fields["data"] = shorten_tensor(answer.value)
-        if node.id in slopes:
-            fields["grad"] = shorten_tensor(slopes[node.id])
-        fields["operands"] = " ".join(map(str, node.operands))
-        if calls:
-            fields["call"] = "" if node.call is None else calls[node.call].text
-        if node.id == 0:
-            names = [name for name in NODE_COLUMNS if name in fields]
-            yield names
-        yield [fields[name] for name in names]
+    answer, graph = run.true, run.graph
+    data = {graph.output: answer.value}
+    grads = {graph.inputs[name]: slope for name, slope in answer.gradient.items()}
+    columns: dict[str, Callable[[Node], Any]] = {
+        **{name: attrgetter(name) for name in ("id", "name", "op")},
+        "operands": lambda node: " ".join(map(str, node.operands)),
+        "text": attrgetter("text"),
+        "shape": attrgetter("shape"),
+        "data": lambda node: shorten_tensor(data.get(node.id, node.data)),
+        "grad": lambda node: shorten_tensor(grads.get(node.id, node.grad)),
+        "call": lambda node: "" if node.call is None else graph.calls[node.call].text,
+        **more,
+    }
+    absent = {"shape": not graph.shapes, "grad": run.adjoints is None, "call": not graph.calls}
+    shown = {name: cell for name, cell in columns.items() if not absent.get(name)}
+    return csv_rows(shown, run.iter_nodes())
 
 
 def trace_rows(run: DiagnosedRun) -> Iterator[list[Any]]:
     """The active edges in the order of the visits as lines of CSV; tensors are JSON lists."""
     assert run.adjoints is not None
-    beside = run.adjoints.beside
-    yield ["user", "position", "operand", "rule", "local", "contribution", *beside]
-    for edge in run.iter_edges():
-        further = [getattr(edge, name) for name in beside]
-        yield [*edge[:4], shorten_tensor(edge.local), shorten_tensor(edge.contribution), *further]
+    columns: dict[str, Callable[[Edge], Any]] = {
+        **{name: attrgetter(name) for name in ("user", "position", "operand", "rule")},
+        "local": lambda edge: shorten_tensor(edge.local),
+        "contribution": lambda edge: shorten_tensor(edge.contribution),
+        **{name: attrgetter(name) for name in run.adjoints.beside},
+    }
+    return csv_rows(columns, run.iter_edges())

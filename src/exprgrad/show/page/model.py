@@ -29,6 +29,7 @@ from exprgrad.run.edge_texts import (
     label_in_product,
     rule_of,
 )
+from exprgrad.run.evaluation import Diagnostic
 from exprgrad.run.numbers.sweeps import Adjoints, is_gated_edge
 from exprgrad.show.documents.document import encode_nonfinite
 from exprgrad.show.documents.runs import jacobian_bytes
@@ -91,14 +92,7 @@ def page_model(run: DiagnosedRun, *, digits: int = 6, mark: str = "") -> dict[st
         for node in run.shown
         if keys[node] and node not in run.closed
     }
-    kinds |= {  # a closed call has the fields of an operation's row without the form
-        call_key(node): {
-            "about": f"{sentence_text(printable_text(closed.call.label))}: {call_size_text(run, closed)}",
-            "gate": call_kind(closed.call),
-            "pattern": "each operand is passed the grad times its local derivative",
-        }
-        for node, closed in run.closed.items()
-    }
+    kinds |= {call_key(node): page_call(run, closed) for node, closed in run.closed.items()}
     inputs = {name: places[node] for name, node in graph.inputs.items()}
     told = {
         "output": places[graph.output],
@@ -108,20 +102,17 @@ def page_model(run: DiagnosedRun, *, digits: int = 6, mark: str = "") -> dict[st
         "rows": kinds,
         "inputs": list(inputs.items()),
         "wrt": [inputs[name] for name in run.wrt or ()],
-        "notes": [
-            {
-                "severity": found.severity,
-                "message": left_to_right(found.message),
-                "help": left_to_right(found.help or ""),
-            }
-            for found in run.diagnostics
-        ],
+        "notes": [note_fields(found) for found in run.diagnostics],
     } | page_losses(run, places, digits)
     if graph.shapes:
-        selectors = selector_inputs(run)  # which cannot be edited
-        fixed = [name for name, node in graph.inputs.items() if node in selectors]
-        return told | highlight_data(run, places, OF_TENSORS) | nonempty_fields(fixed=fixed)
+        return told | highlight_data(run, places, OF_TENSORS) | fixed_input_fields(run)
     return told | highlight_data(run, places, OF_NUMBERS) | page_corrections(run, inputs)
+
+
+def fixed_input_fields(run: DiagnosedRun) -> dict[str, Any]:
+    """The inputs over tensors that cannot be edited, ``fixed``."""
+    found = selector_inputs(run)
+    return nonempty_fields(fixed=[name for name, node in run.graph.inputs.items() if node in found])
 
 
 def page_corrections(run: DiagnosedRun, inputs: Mapping[str, int]) -> dict[str, Any]:
@@ -129,6 +120,12 @@ def page_corrections(run: DiagnosedRun, inputs: Mapping[str, int]) -> dict[str, 
     both = {**run.corrected, **run.true.corrected}
     found = [(inputs[name], encode_nonfinite(x)) for name, (_, x) in both.items() if name in inputs]
     return nonempty_fields(corrected=found)
+
+
+def note_fields(found: Diagnostic) -> dict[str, str]:
+    """What the page says of one of the run's diagnostics."""
+    message, help = left_to_right(found.message), left_to_right(found.help or "")
+    return {"severity": found.severity, "message": message, "help": help}
 
 
 def page_losses(run: DiagnosedRun, places: Mapping[int, int], digits: int) -> dict[str, Any]:
@@ -326,6 +323,16 @@ def tensor_edge_fields(run: DiagnosedRun, user: int, position: int) -> dict[str,
 def call_key(node: int) -> str:
     """Return the page's key for the closed call whose result is ``node``."""
     return f"call {node}"
+
+
+def page_call(run: DiagnosedRun, closed: ClosedCall) -> dict[str, Any]:
+    """A closed call's fields: those of an operation's row without the form."""
+    call = closed.call
+    return {
+        "about": f"{sentence_text(printable_text(call.label))}: {call_size_text(run, closed)}",
+        "gate": call_kind(call),
+        "pattern": "each operand is passed the grad times its local derivative",
+    }
 
 
 def call_program(run: DiagnosedRun, closed: ClosedCall) -> dict[str, Any]:

@@ -167,9 +167,11 @@ class Plot(Pictured):
     def fields(self) -> Iterator[tuple[str, Any]]:
         """The fields of the JSON object."""
         found = self.curve
-        yield "inputs", found.given
-        yield "ranges", {found.name: [found.low, found.high]}
-        yield "shown", [found.windows[0][0], found.windows[0][1]]
+        yield from {
+            "inputs": found.given,
+            "ranges": {found.name: [found.low, found.high]},
+            "shown": [found.windows[0][0], found.windows[0][1]],
+        }.items()
         for group, kinds in GROUPS.items():
             marked = (one for one in found.features if one.kind in kinds)
             yield group, Lines(feature_fields(one, group) for one in marked)
@@ -565,22 +567,23 @@ class PlaneMap(Plot):
         """The fields of the JSON object."""
         found = self.plane
         first, second = found.names
-        yield "inputs", found.given
-        yield "ranges", {name: [*span] for name, span in zip(found.names, found.spans, strict=True)}
-        yield "shown", [*found.window]
-        yield (
-            "critical",
-            Lines(
+        yield from {
+            "inputs": found.given,
+            "ranges": dict(zip(found.names, found.spans, strict=True)),
+            "shown": found.window,
+            "critical": Lines(
                 {"at": {first: one.x, second: one.y}, "kind": one.kind, "value": one.value}
                 for one in found.critical
             ),
-        )
+        }.items()
         if found.path:
             yield "path", Lines({first: x, second: y} for x, y in found.path)
             yield "message", found.ending
-        yield "lost", {"value": found.lost} if found.lost else {}
-        yield "grid", {first: found.x, second: found.y}
-        yield "values", Lines(found.values)
+        yield from {
+            "lost": {"value": found.lost} if found.lost else {},
+            "grid": {first: found.x, second: found.y},
+            "values": Lines(found.values),
+        }.items()
 
     def rows(self) -> Iterator[list[Any]]:
         """The grid as CSV: the two inputs, and the value."""

@@ -18,8 +18,6 @@ from exprgrad.source import cut_text, printable_text
 
 __all__ = ["check_diagnostics", "check_fields", "check_table", "doubtful_checks"]
 
-FIELDS = ("input", "analytic", "numeric", "error", "left", "right", "verdict", "message")
-"""What JSON says of every check."""
 LONGEST_MESSAGE = 72
 """The longest message that stands in a table; a longer one is a warning alone."""
 
@@ -90,25 +88,20 @@ def stack_check_table(table: Table) -> Table:
 def check_fields(check: Check) -> dict[str, Any]:
     """A check as JSON has it."""
     tried = check.sampled
-    found = {name: getattr(check, name) for name in FIELDS}
-    if check.node is not None:
-        found["node"] = check.node
-    if check.claim is not None:
-        found |= {
-            "claim": check.claim,
-            "point": check.point,
-            "sampled": tried
-            and {
-                "points": tried.points,
-                "thresholds": [
-                    {"input": t.input, "at": t.at, "text": t.text} for t in tried.thresholds
-                ],
-                "one_sided": list(tried.one_sided),
-            },
-            "proof": check.proof,
-            "width": check.width,
+    found = check._asdict() | {
+        "sampled": tried
+        and {
+            "points": tried.points,
+            "thresholds": [
+                {"input": t.input, "at": t.at, "text": t.text} for t in tried.thresholds
+            ],
+            "one_sided": list(tried.one_sided),
         }
-    return found
+    }
+    of_claims = ("claim", "point", "sampled", "proof", "width") if check.claim is None else ()
+    of_nodes = ("node",) if check.node is None else ()
+    absent = {"where", "help", *of_nodes, *of_claims}
+    return {name: value for name, value in found.items() if name not in absent}
 
 
 def doubtful_checks(checks: Sequence[Check]) -> list[Check]:

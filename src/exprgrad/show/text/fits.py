@@ -36,9 +36,7 @@ def fit_parts(found: Fit, digits: int, *, whole: bool) -> Iterator[str | Table]:
     if not (2 < len(known) <= MOST_CORRELATED or (whole and len(known) > 2)):
         yield table._replace(foot=foot)
         return
-    yield table
-    yield ""
-    yield correlation_table(found, known)._replace(foot=foot)
+    yield from (table, "", correlation_table(found, known)._replace(foot=foot))
 
 
 def estimates_table(found: Fit, digits: int, *, whole: bool) -> Table:
@@ -62,7 +60,6 @@ def estimates_table(found: Fit, digits: int, *, whole: bool) -> Table:
         yield csv_column(key=f"{key}high", value=lambda name: ends[name][1])
 
     estimates = found.parameters
-    level = f"{found.level * 100:.10g} % interval"
     columns = [
         Column("parameter", key="parameter", value=str, flexible=True),
         Column(
@@ -82,7 +79,7 @@ def estimates_table(found: Fit, digits: int, *, whole: bool) -> Table:
             key="error",
             value=lambda name: estimates[name].error,
         ),
-        *interval_columns(level, "interval", "", 1),
+        *interval_columns(f"{found.level * 100:.10g} % interval", "interval", "", 1),
         *(interval_columns("by profile", "profile", "profile_", 2) if found.profiled else ()),
         csv_column(key="digits", value=lambda name: estimates[name].digits),
         csv_column(key="held", value=lambda name: estimates[name].held),
@@ -165,8 +162,8 @@ def fit_fields(found: Fit) -> dict[str, Any]:
         name: {
             "value": one.value,
             "error": one.error,
-            "interval": one.interval and [*one.interval],
-            **({"profile": one.profile and [*one.profile]} if found.profiled else {}),
+            "interval": one.interval,
+            **({"profile": one.profile} if found.profiled else {}),
             "digits": one.digits,
             "held": one.held or None,
         }

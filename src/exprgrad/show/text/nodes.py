@@ -37,7 +37,7 @@ def node_table(run: DiagnosedRun, digits: int = 6, *, all_nodes: bool = False) -
     if one of its numbers has fewer right digits than shown.
     """
     graph = run.graph
-    has_shapes, is_swept = bool(graph.shapes), run.adjoints is not None
+    has_shapes = bool(graph.shapes)
     how = WHOLE_VIEW if all_nodes else IN_CELL
     doubts = doubtful_nodes(run, first_and_last(run.shown, whole=all_nodes)[0], digits)
 
@@ -50,7 +50,7 @@ def node_table(run: DiagnosedRun, digits: int = 6, *, all_nodes: bool = False) -
         Column("#", int, is_number=True, style="dim"),
         Column("node", partial(indented_title, run), flexible=True),
         Column("operation", partial(operation_cell, run), style="dim", expendable=2),
-        Column("shape", lambda node: str(graph.shape(node)), expendable=1),
+        Column("shape", lambda node: str(graph.shape(node)), expendable=1, is_shown=has_shapes),
         Column(
             "data",
             lambda node: marked(run.values[node], node in doubts[0]),
@@ -62,14 +62,14 @@ def node_table(run: DiagnosedRun, digits: int = 6, *, all_nodes: bool = False) -
             lambda node: marked(run.grad(node), node in doubts[1]),
             is_number=not has_shapes,
             style="yellow",
+            is_shown=run.adjoints is not None,
         ),
     ]
-    absent = {"shape": not has_shapes, "grad": not is_swept}
     found = run.guarded(digits)
     explained = [f"{DOUBT} fewer right digits than shown"] if any(doubts) else []
     answer = f"output  {answer_text(run.output_label, found.value, digits, whole=all_nodes)}"
     return make_table(
-        [column for column in columns if not absent.get(column.heading)],
+        columns,
         run.shown,
         digits,
         whole=all_nodes,

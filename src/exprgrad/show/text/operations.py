@@ -170,21 +170,14 @@ def is_about(row: Row, word: str) -> bool:
     return len(word) > 2 and re.search(rf"(?<![a-z]){re.escape(word)}", said) is not None
 
 
-def search_results(rows: Sequence[Row]) -> Table:
-    """Rows that a word was found in, a line each."""
-    columns = [Column("operation", style="bold"), Column("what it is", flexible=True)]
-    return Table(columns, [[operation_usage(row), row.about] for row in rows])
-
-
 def overview_parts(rows: Sequence[Row]) -> Iterator[str | Table]:
     """The rows a line each, in a table for each of the two sorts, under its title."""
     ops = [row for row in rows if isinstance(row, Op)]
     structural = [row for row in rows if isinstance(row, Structural)]
     yield from (f"{ELEMENTWISE}\n", operations_table(ops), f"\n{STRUCTURED}\n")
-    yield structural_overview(structural)
-    yield f"\n{IN_SHORT}\n"
-    forms = [*FORMS, *STANDING_FOR.values()]
-    yield Table([Column("form", style="bold"), Column("what it is", flexible=True)], forms)
+    columns = [Column("form", style="bold"), Column("what it is", flexible=True)]
+    forms = Table(columns, [*FORMS, *STANDING_FOR.values()])
+    yield from (structural_overview(structural), f"\n{IN_SHORT}\n", forms)
 
 
 def operation_usage(row: Row) -> str:
@@ -238,7 +231,8 @@ def operations_table(rows: Sequence[Op]) -> Table:
 
 def operation_details(op: Row) -> str:
     """One operation in full; below it, what it answers where that is a convention."""
-    pairs = elementwise_pairs(op) if isinstance(op, Op) else [*structural_pairs(op)]
+    facts = elementwise_pairs(op) if isinstance(op, Op) else structural_pairs(op)
+    pairs = [(label, text) for label, text in facts if text]
     conventions = [*convention_lines(op)] if isinstance(op, Op) else []
     room = WIDTH - max(len(label) for label, _ in pairs) - 4
     rows = [
@@ -258,9 +252,9 @@ def operation_details(op: Row) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def elementwise_pairs(op: Op) -> list[tuple[str, str]]:
-    """An elementwise row in full, as labels and texts."""
-    facts = [
+def elementwise_pairs(op: Op) -> Iterator[tuple[str, str]]:
+    """An elementwise row in full, as labels and texts; a text is empty where there is nothing to say."""
+    yield from (
         *rule_lines(op),
         *companion_meanings(op),
         ("the same as", op.definition),
@@ -270,8 +264,7 @@ def elementwise_pairs(op: Op) -> list[tuple[str, str]]:
         ("gate", op.gate),
         ("accuracy", accuracy_text(op)),
         ("but", op.caveat),
-    ]
-    return [(label, text) for label, text in facts if text]
+    )
 
 
 def rule_lines(op: Op) -> Iterator[tuple[str, str]]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, astuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ALL_DIGITS", "descent_rows", "descent_table", "ending_text", "every_nth_step", "loss_picture",
-    "minima_table", "minimum_fields", "point_table", "root_fields", "root_line", "root_parts", "root_rows",
+    "minima_table", "point_table", "records_at", "root_fields", "root_line", "root_parts", "root_rows",
     "root_verdict", "sparkline_text", "stage_table",
 ]  # fmt: skip
 
@@ -51,11 +51,8 @@ DECADES = 1e3
 BARS = "▁▂▃▄▅▆▇█"
 BRIEF_VIEW = View(most=3, ends=False)
 """A tensor in a cell: three numbers, or its norm."""
-STYLES = {"data": "", "grad": "yellow", "update": "dim"}
-"""The parts of a step that each input has, and how their columns look."""
-PARTS = (*STYLES,)
-FIELDS = {"data": "inputs", "grad": "gradient", "update": "update"}
-"""Where a step holds them, by input."""
+PARTS = {"data": ("inputs", ""), "grad": ("gradient", "yellow"), "update": ("update", "dim")}
+"""The parts of a step that each input has: where the step holds them, and how their columns look."""
 
 
 def descent_table(
@@ -75,7 +72,9 @@ def descent_table(
     found = found._replace(steps=every_nth_step(found, every))
     few = whole or len(found.inputs) <= MOST_INPUTS
     tables = [
-        partial(step_table, found, digits, input_columns(found, PARTS[:count]), more, whole=whole)
+        partial(
+            step_table, found, digits, input_columns(found, [*PARTS][:count]), more, whole=whole
+        )
         for count in (3, 2, 1)
     ]
     if not whole:
@@ -109,7 +108,7 @@ def input_columns(found: Descent[Any], parts: Sequence[str]) -> list[Column]:
             called if part == "data" else f"{called}.{part}",
             partial(input_part_of_step, name=name, part=part),
             is_number=True,
-            style=STYLES[part],
+            style=PARTS[part][1],
         )
         for name, called in zip(found.inputs, input_headings(found), strict=True)
         for part in parts
@@ -118,7 +117,7 @@ def input_columns(found: Descent[Any], parts: Sequence[str]) -> list[Column]:
 
 def input_part_of_step(step: Step, name: str, part: str) -> Any:
     """What a step holds of an input: its data, its grad, or its update, which the last has none of."""
-    values = getattr(step, FIELDS[part])
+    values = getattr(step, PARTS[part][0])
     return None if values is None else values[name]
 
 
@@ -130,12 +129,12 @@ def step_norm(values: Mapping[str, Any]) -> float:
 
 
 NORM_COLUMNS = (
-    Column("‖grad‖", lambda step: step_norm(step.gradient), is_number=True, style=STYLES["grad"]),
+    Column("‖grad‖", lambda step: step_norm(step.gradient), is_number=True, style=PARTS["grad"][1]),
     Column(
         "‖update‖",
         lambda step: None if step.update is None else step_norm(step.update),
         is_number=True,
-        style=STYLES["update"],
+        style=PARTS["update"][1],
     ),
 )
 
@@ -295,33 +294,25 @@ def point_table(
             else shown
         )
 
+    number, short = partial(Column, is_number=True), shorten_tensors
     columns = [
         Column("input", key="input", value=str),
-        Column(
+        number(
             "start",
             start.__getitem__,
-            is_number=True,
             style="dim",
             expendable=1,
             key="start",
-            value=lambda name: shorten_tensor(start[name]),
+            value=short(start).get,
         ),
-        Column(
+        number(
             "value",
             found.point.__getitem__,
-            is_number=True,
             style="green",
             key="value",
-            value=lambda name: shorten_tensor(found.point[name]),
+            value=short(found.point).get,
         ),
-        Column(
-            "grad",
-            grad,
-            is_number=True,
-            style="yellow",
-            key="grad",
-            value=lambda name: shorten_tensor(gradient[name]),
-        ),
+        number("grad", grad, style="yellow", key="grad", value=short(gradient).get),
     ]
     called = found.run.output_label
     foot = f"{printable_text(called)} = {value:.{digits}g}\n{outcome_lines(found)}"
@@ -357,33 +348,9 @@ def stage_table(found: Minimum[Any], digits: int, *, whole: bool = False) -> Tab
     return make_table(columns, rows, digits, whole=whole, what="steps")
 
 
-def minimum_fields(found: Minimum[Any], *, trace: bool) -> dict[str, Any]:
-    """A minimum's fields for JSON; with ``trace``, the steps that led there too."""
-    slopes = {name: [*sides] for name, sides in found.slopes.items()}
-    return {
-        "direction": None if found.direction is None else shorten_tensors(found.direction),
-        "curvature": None if found.curvature is None else [*found.curvature],
-        "active": [one._asdict() for one in found.active],
-        "residual": found.residual,
-        **({"kinks": [*found.kinks], "slopes": slopes} if found.kinks else {}),
-        "is_found": found.is_found,
-        "evaluations": asdict(found.counts),
-        **(
-            {"minima": Lines(record_with_short_values(one, "point") for one in found.places)}
-            if found.places
-            else {}
-        ),
-        **(
-            {"steps": Lines(record_with_short_values(one, "inputs") for one in found.stages)}
-            if trace
-            else {}
-        ),
-    }
-
-
-def record_with_short_values(one: Resting | Stage, field: str) -> dict[str, Any]:
-    """A minimum or a step as JSON has it, with a field of values by name."""
-    return {**one._asdict(), field: shorten_tensors(getattr(one, field))}
+def records_at(found: Iterable[Resting | Stage], field: str) -> Lines:
+    """Minima or steps as JSON has them, each with its values by name in a ``field``."""
+    return Lines({**one._asdict(), field: shorten_tensors(getattr(one, field))} for one in found)
 
 
 def minima_table(found: Minimum[Any], digits: int, *, whole: bool = False) -> Table:
@@ -393,8 +360,8 @@ def minima_table(found: Minimum[Any], digits: int, *, whole: bool = False) -> Ta
         *[Column(name, is_number=True) for name in found.point],
         Column("starts", is_number=True, style="dim"),
     ]
-    rows = [[one.value, *one.point.values(), one.starts] for one in found.places]
-    return make_table(columns, rows, digits, whole=whole, what="minima")
+    items = [[one.value, *one.point.values(), one.starts] for one in found.places]
+    return make_table(columns, items, digits, whole=whole, what="minima")
 
 
 # Roots.

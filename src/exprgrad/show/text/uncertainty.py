@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from math import isfinite
 from operator import itemgetter
@@ -191,13 +191,10 @@ def number_fields(number: TrustedNumber | list[Any]) -> Any:
     """One number as JSON has it, or a tensor in nested lists."""
     if isinstance(number, list):
         return [number_fields(one) for one in number]
-    fields = number._asdict()
-    for name in ("lost", "rewrite"):
-        if fields[name] is not None:
-            fields[name] = fields[name]._asdict()
-    if number.lost is not None and not number.lost.place:
-        del fields["lost"]["place"]
-    return fields
+    lost = number.lost and number.lost._asdict()
+    if lost and not lost["place"]:
+        del lost["place"]
+    return number._asdict() | {"lost": lost, "rewrite": number.rewrite and number.rewrite._asdict()}
 
 
 # Uncertainties.
@@ -329,30 +326,24 @@ def correlation_cell(found: Uncertainty, one: int, other: int) -> str:
 
 def uncertainty_field(found: Uncertainty) -> Iterator[tuple[str, Any]]:
     """The field of the JSON document that follows those of the run."""
-    fields: dict[str, Any] = {
-        "value": found.value,
+    estimate, value, second, sample = found.estimate, found.value, found.second, found.sample
+    pairs = [{"inputs": [*pair], "value": r} for pair, r in found.correlations.items()]
+    orders = [one and one._asdict() for one in (second if isinstance(second, list) else [second])]
+    fields = {
+        "value": value,
         "shares": found.shares,
         "inputs": shorten_tensors(found.deviations),
         "sensitivities": shorten_tensors(found.sensitivities),
+        **(
+            {"text": [plus_minus(estimate, value), concise_text(estimate, value)]}
+            if isinstance(estimate, float)
+            else {"covariance": found.covariance}
+        ),
+        **({"correlations": pairs} if pairs else {}),
     }
-    if isinstance(found.estimate, float):
-        fields["text"] = [
-            plus_minus(found.estimate, found.value),
-            concise_text(found.estimate, found.value),
-        ]
-    else:
-        fields["covariance"] = found.covariance
-    if found.correlations:
-        pairs = found.correlations.items()
-        fields["correlations"] = [{"inputs": [*pair], "value": r} for pair, r in pairs]
-    if found.second is not None:
-        fields["second_order"] = (
-            [one and one._asdict() for one in found.second]
-            if isinstance(found.second, list)
-            else found.second._asdict()
-        )
-    if found.sample is not None:
-        sample = found.sample
+    if second is not None:
+        fields["second_order"] = orders if isinstance(second, list) else orders[0]
+    if sample is not None:
         fields["monte_carlo"] = {
             "draws": sample.draws, "seed": sample.seed, "mean": sample.mean, "value": sample.value,
             "interval": [sample.low, sample.high], "without": sample.without,
@@ -362,16 +353,15 @@ def uncertainty_field(found: Uncertainty) -> Iterator[tuple[str, Any]]:
 
 def uncertainty_rows(run: DiagnosedRun, found: Uncertainty) -> Iterator[list[Any]]:
     """The nodes as lines of CSV, with the uncertainties of the inputs and of the output, and the shares."""
-    inputs = {run.graph.inputs[name]: name for name in found.shares}
-    for at, cells in enumerate(node_rows(run)):
-        node = at - 1
-        if at == 0:
-            yield [*cells, "uncertainty", "share"]
-        elif node in inputs:
-            name = inputs[node]
-            yield [*cells, found.deviations[name], found.shares[name]]
-        else:
-            yield [*cells, found.value if node == run.graph.output else None, None]
+    graph = run.graph
+    shares = {graph.inputs[name]: share for name, share in found.shares.items()}
+    deviations = {graph.output: found.value}
+    deviations |= {graph.inputs[name]: found.deviations[name] for name in found.shares}
+    more: dict[str, Callable[[Any], Any]] = {
+        "uncertainty": lambda node: deviations.get(node.id),
+        "share": lambda node: shares.get(node.id),
+    }
+    return node_rows(run, more)
 
 
 # Elasticities.

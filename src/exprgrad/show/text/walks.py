@@ -43,7 +43,7 @@ from exprgrad.source import printable_text
 
 __all__ = [
     "contribution_rows", "count_words", "grads_table", "order_trace", "order_verdict", "path_csv_rows",
-    "paths_fields", "paths_table", "paths_text", "visit_order_field", "visit_order_parts",
+    "path_fields", "paths_table", "paths_text", "visit_order_field", "visit_order_parts",
 ]  # fmt: skip
 
 ARROW = " → "
@@ -239,16 +239,6 @@ def count_words(count: int, what: str = "path", *, exact: bool = True) -> str:
 
         shown = f"{Decimal(count):.5e}"
     return f"{shown} {what}{'s' * (count != 1)}" if what else shown
-
-
-def paths_fields(found: Paths) -> dict[str, Any]:
-    """The paths to an input as JSON has them."""
-    return {
-        "count": found.count,
-        "gradient": found.gradient,
-        "listed": [path_fields(path) for path in found.listed],
-        "rest": found.rest,
-    }
 
 
 def path_fields(path: Path) -> dict[str, Any]:
