@@ -405,13 +405,20 @@ def matrix_numbers() -> list[float]:
     x, w, c = (np.asarray(here.inputs[name]) for name in "XWC")
     own, other = here.gradient["W"], here.gradient["X"]
     assert np.array_equal(own, x.T @ c) and np.array_equal(other, c @ w.T)
-    assert (own[0, 1], other[1, 1]) == (11, -7)
-    paths = [*(x[:, 0] * c[:, 1]), *(c[1] * w[1])]
-    along = float(x[0] @ c[:, 1])
-    assert sum(paths[:2]) == 11 and along == 8 and x[:, 0].sum() == 4
-    return [
-        0, 1, 2, *x.ravel(), *w.ravel(), *c.ravel(), 11, -7, *paths, 784, 100, 64, 784 * 100, 50,
-    ]  # fmt: skip
+    down, across = x[:, 0] * c[:, 1], c[1] * w[1]
+    assert (own[0, 1], other[1, 1]) == (sum(down), sum(across)) == (7, -7)
+    wrong = [*(7 - down), x[:, 0].sum(), *(-7 - across), c[0] @ w[1]]
+    told = {
+        *map(
+            float,
+            [
+                *LESSONS["matrix"].parts[1].tasks[0].wrong,
+                *LESSONS["matrix"].parts[1].tasks[1].wrong,
+            ],
+        )
+    }
+    assert told == {*map(float, wrong)} and (c @ x.T).shape == (len(x), len(x))
+    return [0, 1, 2, *x.ravel(), *c[:, 1], 7, -7, len(x), 784, 100, 64, 784 * 100]
 
 
 def variance_numbers() -> list[float]:
