@@ -11,7 +11,7 @@ from functools import partial
 from itertools import chain
 from typing import IO, Any
 
-from exprgrad.data.arrow import MISSING, import_arrow, is_text_type
+from exprgrad.data.arrow import import_arrow, is_text_type
 from exprgrad.data.format import (
     SHOWN,
     Format,
@@ -29,7 +29,7 @@ from exprgrad.data.format import (
 from exprgrad.data.places import RowFile, open_unpacked, read_head
 from exprgrad.data.threads import Threads
 from exprgrad.errors import ExprgradError, InputError, RequestError, command_or_python
-from exprgrad.run.values.layouts import DECIMAL_COMMAS, Layout, detect_layout, rewrite_rows
+from exprgrad.run.values.layouts import DECIMAL_COMMAS, MISSING, Layout, detect_layout, rewrite_rows
 from exprgrad.source import cut_text
 
 __all__ = ["CSV", "TSV", "XLSX"]
