@@ -30,6 +30,7 @@ from exprgrad.data import formats, sums  # noqa: E402
 from exprgrad.data.format import BATCH  # noqa: E402
 from exprgrad.data.formats import ipc, parquet  # noqa: E402
 from exprgrad.data.targets import Manifest  # noqa: E402
+from exprgrad.run.values.layouts import CHANGES  # noqa: E402
 
 NAN = math.nan
 TEXTS = ("csv", "tsv", "csv.gz", "jsonl")
@@ -131,6 +132,32 @@ def test_a_cell_means_the_same_whatever_stands_beside_it(cell: str, tmp_path: Pa
             err = batch("2*x", "--data", str(path), *options).err
             assert "1 row not computed: a value is missing (row 3" in err
             assert "1 row not computed: a cell is not a number (row 2" in err
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "3", "+3", ".5", "5.", "−3", "1E+3", "1e400", "1e-400", "nan", "-nan", "inf",
+        '" 3"', str(2**53 + 1),
+        "true", "False", "NA", "n/a", "None", "abc", "1_000", "0x10", "1d5", "-",
+        "½", "", " ", '""', '"NA"',
+    ],
+)  # fmt: skip
+def test_a_cell_means_the_same_behind_at(cell: str, tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text(f"x,y\n1,1\n{cell},2\n4,3\n", encoding="utf-8")
+    shown = batch("atan(x)", "--data", str(path), "--only", "--value-only")
+    status, out, err = command("eval", "atan(x)", f"x=@{path}:x", "-q")
+    number = shown.out.splitlines()[2]
+    if status:  # a vector has no gaps
+        missing = "a value is missing" in shown.err
+        assert number == '""' and ("a value is missing in line 3, column 1" in err) == missing
+        assert missing or ("in line 3, column 1 of" in err and "is not a number" in err)
+    else:
+        expected = float("nan" if number == '""' else number)
+        assert float(out.split(",")[1]) == pytest.approx(expected, rel=1e-15, nan_ok=True)
+    for words in CHANGES.values():
+        assert (words in shown.err) == (words in err)
 
 
 # A derivative that does not exist.

@@ -16,20 +16,16 @@ from exprgrad.errors import (
     RequestError,
     install_command,
 )
-from exprgrad.run.values.layouts import LAST_WHOLE, SPELLED, change_of
+from exprgrad.run.values.layouts import LAST_WHOLE, MISSING, SPELLED, TRUTH_CELLS, change_of
 
 __all__ = [
-    "MISSING", "DoubleColumn", "arrow_doubles", "broken_file_error", "cast_times_and_decimals",
+    "DoubleColumn", "arrow_doubles", "broken_file_error", "cast_times_and_decimals",
     "cast_to_text", "describe_type", "flatten_chunks", "import_arrow", "is_numeric_type", "is_text_type",
     "nan_text_mask", "plain_cells",
 ]  # fmt: skip
 
-MISSING = ("", "NA", "N/A", "NULL", "null", "n/a", "None", "#N/A")
-"""Cells of a text that are missing; ``nan`` is not, for it is a number that does not compute."""
 DECIMAL = r"^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$|^[-+]?(?i:inf|infinity)$"
 """A cell that is a number."""
-TRUTHS = {"0": "false", "1": "true"}
-"""The number that a word for a truth value is."""
 
 BROKEN = {
     "magic bytes": "is not a whole Parquet file: it is cut off, or another format",
@@ -112,7 +108,7 @@ def parse_cells(column: Any) -> tuple[np.ndarray, np.ndarray | None, dict[str, n
         doubles = pc.if_else(missing_text_mask(texts), None, texts).cast(pa.float64())
     except pa.ArrowInvalid:
         texts = given = pc.replace_substring(pc.utf8_trim_whitespace(texts), "−", "-")
-        for digit, flag in TRUTHS.items():
+        for flag, digit in TRUTH_CELLS.items():
             texts = pc.if_else(pc.equal(pc.utf8_lower(texts), flag), digit, texts)
         changed["truth"] = to_numpy_mask(pc.not_equal(texts, given))
         is_number = pc.match_substring_regex(texts, DECIMAL)

@@ -226,13 +226,12 @@ def write_rows(
     threads: Threads | None,
 ) -> Iterator[tuple[Tally, bool]]:
     """Write rows; yield each batch's tally, and whether it is the end of a partition instead."""
-    aside = threads is not None
 
     def ready(find: Callable[[], ComputedBatch] | None) -> tuple[int, Any, Tally]:
         if find is None:
             return -1, None, Tally()
         batch, tally = find()
-        return batch.num_rows, writer.encoded(batch, aside) if batch.num_rows else None, tally
+        return batch.num_rows, writer.encoded(batch) if batch.num_rows else None, tally
 
     for count, encoded, tally in map_in_order(ready, rows, threads):
         if count > 0:

@@ -11,7 +11,7 @@ from functools import partial
 from itertools import chain
 from typing import IO, Any
 
-from exprgrad.data.arrow import MISSING, import_arrow, is_text_type
+from exprgrad.data.arrow import import_arrow, is_text_type
 from exprgrad.data.format import (
     SHOWN,
     Format,
@@ -29,7 +29,7 @@ from exprgrad.data.format import (
 from exprgrad.data.places import RowFile, open_unpacked, read_head
 from exprgrad.data.threads import Threads
 from exprgrad.errors import ExprgradError, InputError, RequestError, command_or_python
-from exprgrad.run.values.layouts import DECIMAL_COMMAS, Layout, detect_layout, rewrite_rows
+from exprgrad.run.values.layouts import DECIMAL_COMMAS, MISSING, Layout, detect_layout, rewrite_rows
 from exprgrad.source import cut_text
 
 __all__ = ["CSV", "TSV", "XLSX"]
@@ -195,7 +195,10 @@ def misread_column_error(path: str, error: Exception, found: Layout) -> Exprgrad
 
 
 class CsvWriter(RowWriter):
-    """Writes rows as CSV, or as TSV: numbers as the shortest text that reads back."""
+    """Writes rows as CSV, or as TSV: numbers as the shortest text that reads back.
+
+    Where no cell is quoted pyarrow writes the lines: to join cells here takes 1.1 to 1.5 times as long.
+    """
 
     def __init__(
         self,
@@ -212,7 +215,7 @@ class CsvWriter(RowWriter):
         if not size:
             file.write(separated_lines(cells, separator))
 
-    def encoded(self, batch: Any, aside: bool = False) -> bytes:
+    def encoded(self, batch: Any) -> bytes:
         """Some rows as lines."""
         csv, pc = import_arrow("csv"), import_arrow("compute")
         batch = decode_dictionaries(batch)

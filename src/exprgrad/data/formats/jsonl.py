@@ -173,7 +173,7 @@ class JsonWriter(RowWriter):
         names = [json.dumps(name, ensure_ascii=False) for name in schema.names]
         self.heads = [f"{', ' if at else '{'}{name}: " for at, name in enumerate(names)]
 
-    def encoded(self, batch: Any, aside: bool = False) -> bytes:
+    def encoded(self, batch: Any) -> bytes:
         """Some rows as lines."""
         cells = map(json_cells, decode_dictionaries(batch).columns)
         pieces = [piece for pair in zip(self.heads, cells, strict=True) for piece in pair]

@@ -23,7 +23,9 @@ from exprgrad.run.values.layouts import (
     LAST_WHOLE,
     LINE,
     MEASURED,
+    MISSING,
     ODD_NUMBER,
+    TRUTH_CELLS,
     UNITS_ABOVE,
     Layout,
     change_of,
@@ -277,7 +279,7 @@ def read_csv(path: str, name: str) -> Any:
         for change in {
             change_of(strip_quotes(row.cells[at]), x)
             for at, x in zip(places, numbers, strict=True)
-            if not x or abs(x) >= LAST_WHOLE
+            if x in (0, 1) or abs(x) >= LAST_WHOLE
         }
         if change
     )
@@ -375,16 +377,18 @@ def row_numbers(
     if row.text.isascii() and "_" not in row.text:
         with suppress(ValueError):
             return list(map(float, chosen))
+    bare = [strip_quotes(cell).strip() for cell in cells]
+    bare = [TRUTH_CELLS.get(cell.lower(), cell) for cell in bare]
     places = range(width) if columns is None else columns
-    bad = next((at for at in places if not is_number_cell(cells[at])), None)
+    bad = next((at for at in places if not is_number_cell(bare[at])), None)
     if bad is None:
-        return [float(strip_quotes(cell)) for cell in chosen]
-    cell = cells[bad].strip()
+        return [float(bare[at]) for at in places]
+    cell, is_missing = cells[bad].strip(), bare[bad] in MISSING
     start = row.start + sum(len(before) + 1 for before in cells[:bad]) + cells[bad].index(cell)
     what = command_or_python(f"'{cut_text(cell, LONGEST_CELL)}'", "the cell")
     where = f"in line {row.line}, column {bad + 1} of '{path}'"
-    if not cell:
-        help = "write nan for a number that is not known"
+    if is_missing:
+        help = "leave the row out, or write nan for a number that is not known"
     elif ODD_NUMBER.fullmatch(cell):
         help = "write decimals with '.', and thousands without separators"
     elif MEASURED.fullmatch(cell):
@@ -395,7 +399,7 @@ def row_numbers(
     raise error_in_file(
         text,
         (start, start + max(len(cell), 1)),
-        f"{what} {where} is not a number" if cell else f"there is no number {where}",
+        f"a value is missing {where}" if is_missing else f"{what} {where} is not a number",
         help,
     )
 

@@ -11,9 +11,9 @@ from typing import NamedTuple
 from exprgrad.errors import RequestError
 
 __all__ = [
-    "CHANGES", "DECIMAL_COMMAS", "LAST_WHOLE", "LINE", "MEASURED", "ODD_NUMBER", "SPELLED", "UNITS_ABOVE",
-    "UNKNOWN", "Layout", "change_of", "detect_layout", "is_number_cell", "raw_cells", "refuse_layout",
-    "rewrite_rows", "strip_quotes",
+    "CHANGES", "DECIMAL_COMMAS", "LAST_WHOLE", "LINE", "MEASURED", "MISSING", "ODD_NUMBER", "SPELLED",
+    "TRUTH_CELLS", "UNITS_ABOVE", "UNKNOWN", "Layout", "change_of", "detect_layout", "is_number_cell",
+    "raw_cells", "refuse_layout", "rewrite_rows", "strip_quotes",
 ]  # fmt: skip
 
 LINE = re.compile(r"([^\r\n]*)(?:\r\n|\r|\n|\Z)")
@@ -39,6 +39,10 @@ DECIMAL_COMMAS = (
 
 A point between thousands becomes ``'``, so that ``1.234`` is refused there.
 """
+MISSING = ("", "NA", "N/A", "NULL", "null", "n/a", "None", "#N/A")
+"""Cells of a text that are missing; ``nan`` is not, for it is a number that does not compute."""
+TRUTH_CELLS = {"true": "1", "false": "0"}
+"""A word for a truth value, in small letters → the number that it is read as."""
 CHANGES = {
     "truth": "with true or false, read as 1 or 0",
     "underflow": "with a number too small for a double, read as 0",
@@ -221,6 +225,8 @@ def raw_cells(line: str, separator: str, decimal: str = ".") -> list[str]:
 
 def change_of(cell: str, value: float) -> str:
     """Say how a cell's double differs from its text: see ``CHANGES``; empty if it does not."""
+    if cell.lower() in TRUTH_CELLS:
+        return "truth"
     change = "underflow" if not value else "overflow" if isinf(value) else "rounded"
     if not re.search(SPELLED[change], cell):
         return ""
