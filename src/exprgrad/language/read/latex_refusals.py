@@ -11,8 +11,17 @@ from exprgrad.language.read.latex_signs import ALONE, BESSEL, MARKED, Item
 from exprgrad.source import Span
 
 __all__ = [
-    "AN_INDEX", "NO_INDEX", "REFUSED", "refuse_alone", "refuse_arrows", "refuse_function",
-    "refuse_first", "refuse_neighbours", "refuse_second_mark", "refuse_word", "syntax_error",
+    "AN_INDEX",
+    "NO_INDEX",
+    "REFUSED",
+    "refuse_alone",
+    "refuse_arrows",
+    "refuse_first",
+    "refuse_function",
+    "refuse_neighbours",
+    "refuse_second_mark",
+    "refuse_word",
+    "syntax_error",
 ]  # fmt: skip
 
 REFUSED = {
