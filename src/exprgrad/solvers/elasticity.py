@@ -1,4 +1,4 @@
-"""Elasticities: by how many percent a value changes as an input changes by one, x/f·∂f/∂x.
+"""Elasticities, x/f·∂f/∂x: the percentage by which a value changes when an input changes by one percent.
 
 A. Marshall, Principles of Economics (1890), book III, chapter IV; in the words of the sensitivity analysis
 of models, the relative sensitivity coefficient.
@@ -17,9 +17,9 @@ __all__ = ["elasticity_digits", "elasticity_of", "elasticity_remarks", "list_ela
 
 
 def list_elasticities(run: DiagnosedRun) -> dict[str, Any]:
-    """By input, x/f·∂f/∂x, the largest magnitude first; of a tensor number by number.
+    """Return x/f·∂f/∂x by input, the largest magnitude first; for a tensor number by number.
 
-    It is of the numbers that commands print, ``run.true``.  Where f is 0 it is infinite, or nan if
+    It uses the numbers that commands print, ``run.true``.  Where f is 0 it is infinite, or nan if
     x·∂f/∂x is 0, too.
     """
     answer = run.true
@@ -41,7 +41,7 @@ def elasticity_of(x: Any, slope: Any, value: float) -> Any:
 
 
 def number_elasticity(x: float, slope: float, value: float) -> float:
-    """x/f·∂f/∂x, which overflows only where it is too large itself."""
+    """Return x/f·∂f/∂x, which overflows only if the result is too large."""
     parts = (x, slope, value)
     if not all(map(isfinite, parts)):
         return nan if value != value or not x else x * slope / value
@@ -55,15 +55,15 @@ def number_elasticity(x: float, slope: float, value: float) -> float:
 
 
 def largest_magnitude(value: Any) -> float:
-    """The largest magnitude among numbers; nan counts as the least."""
+    """Return the largest magnitude among numbers; nan counts as the least."""
     sizes = [abs(x) for x in getattr(value, "flat", [value])]
     return max((float(size) for size in sizes if size == size), default=-1.0)
 
 
 def elasticity_digits(digits: Mapping[str, Any]) -> dict[str, Any]:
-    """How many digits of each elasticity are right, given those of the value and of the gradient.
+    """Count the right digits of each elasticity, given those of the value and of the gradient.
 
-    Two relative errors add up, and so it is a digit less than the fewer of the two.
+    Two relative errors add up, so it is a digit less than the smaller count.
     """
     of_value = digits["value"]
     return {name: max(min(of_value, count) - 1, 0) for name, count in digits["gradient"].items()}

@@ -33,10 +33,10 @@ def polish_point(
     is_kept: Callable[[NewtonStage, NewtonStage], bool] = is_shorter,
     goes_on: Callable[[NewtonStage, NewtonStage], bool] = is_shorter,
 ) -> list[NewtonStage]:
-    """Take at most so many of Newton's steps, until they stop shrinking: the points on the way.
+    """Take Newton's steps until they stop shrinking, at most ``most``; return the points on the way.
 
-    ``follow`` takes the step from the last of the stages; None where it leads nowhere.  The next stage is
-    compared with the last: ``is_kept`` says whether it is one of the way, ``goes_on`` whether not its end.
+    ``follow`` takes the step from the last stage; None where there is none.  The next stage is
+    compared with the last: ``is_kept`` says whether to keep it, ``goes_on`` whether to go on.
     """
     stages = [first]
     for _ in range(most):

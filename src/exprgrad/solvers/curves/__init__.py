@@ -1,1 +1,1 @@
-"""The curves that pictures show: where to look at a formula, where it breaks, and what is worth a mark."""
+"""Curves for pictures: where to sample a formula, where it breaks, and which points to mark."""

@@ -1,9 +1,9 @@
-"""Where something happens to a curve, and what a curve is like there.
+"""Breaks and crossings of a curve: where they are, and the curve beside them.
 
-What happens is that the value or a derivative changes sign, that the curve ends, or that it is not what
-its derivative says: at a jump, a pole, a kink, or where it is only steep.  Such places are halved down to
-adjacent doubles.  The limits on both sides are then looked for by steps towards the point, in balls, so
-that nothing cancels.  A curve whose slope grows as fast as the steps shrink has none: that is a pole.  What
+The value or a derivative may change sign there, the curve may end, or differ from what
+its derivative says: at a jump, a pole, a kink, or where it is only steep.  Brackets are halved down to
+adjacent doubles.  The limits on both sides are then found by steps towards the point, in balls, so
+that nothing cancels.  A curve whose slope grows as fast as the steps shrink has a pole.  A curve that
 is only too steep for doubles differs from a jump in balls: over the whole bracket every operation has a
 value, and none of them can jump.
 """
@@ -32,35 +32,35 @@ ENDS = ORDERS
 BREAKS = ENDS + 1
 """The sort of a bracket in which the value is not what the slope says; one more, the slope itself."""
 HALVINGS = 66
-"""So many halvings end every bracket of doubles."""
+"""The halvings that reduce any bracket to adjacent doubles."""
 
 
 SHORT_DIGITS = 12
-"""A double within a few ulp of a number with this many digits is that number."""
+"""A double within a few ulp of a number with at most these digits counts as that number."""
 NEAR_ULP = 4
-"""So many ulp are a few."""
+"""The ulps that count as few."""
 NEXT_TO_NOTHING = 1e-60
-"""Points nearer to 0 than this, beside the range, are 0: so near, quotients and derivatives overflow."""
+"""Points nearer to 0 than this part of the range count as 0: there quotients and derivatives overflow."""
 OVERFLOWING = 1e300
-"""A value above this on one side of a point, infinite on the other, is no pole: doubles end there."""
+"""A value above this on one side and infinite on the other is no pole: the doubles end there."""
 APPROACH = (1e-2, 1e-5, 1e-8, 1e-11, 1e-14)
-"""The steps towards a point, as parts of how far nothing else happens."""
+"""The steps towards a point, as parts of the free distance around it."""
 LEAST_STEP = 2.0**10
 """The least step, in ulp of the point."""
 STEADY = 0.9
-"""A slope times its step that keeps so much of itself, step by step, does not get smaller."""
+"""A slope times its step that keeps this part of itself from step to step does not shrink."""
 EQUAL = 1e-7
-"""Two limits that are so near to each other, beside what they are, are one."""
+"""Two limits with a relative distance below this are equal."""
 NEAR_ZERO = 1e-9
-"""Limits that are less are compared as if they were so much."""
+"""Smaller limits are compared as if they were this large."""
 GONE = 1e-9
-"""The part that remains of a step's rise where the limit is 0."""
+"""The part of a step's rise that remains where the limit is 0."""
 PROOFS = 40
 """The most parts that a bracket is divided into to prove that a curve is continuous there."""
 
 
 class Brackets(NamedTuple):
-    """Places between ``low`` and ``high``, of some ``sort`` each; ``first`` is where they were at first.
+    """Brackets between ``low`` and ``high``, each of a ``sort``; ``first`` are the original brackets.
 
     ``least`` and ``most`` are the jets at both ends.
     """
@@ -74,7 +74,7 @@ class Brackets(NamedTuple):
 
 
 def brackets_of_changes(samples: Samples, sort: int, places: Any) -> Brackets:
-    """Brackets of a sort after some of the samples' points."""
+    """Return brackets of a sort after some of the samples' points."""
     x, jets = samples
     low, high = x[places], x[places + 1]
     kind = np.full(len(places), sort)
@@ -82,9 +82,9 @@ def brackets_of_changes(samples: Samples, sort: int, places: Any) -> Brackets:
 
 
 def beside_turns(jets: Jets, samples: Samples, order: int, turns: list[float]) -> Brackets:
-    """Brackets beside points where the curve turns between two samples, and where the sign changes there.
+    """Return brackets beside turns between two samples, where the sign changes there.
 
-    ``order`` is that of the derivative, 0 for the value, whose sign is meant.
+    The sign is that of the derivative of ``order``, 0 for the value.
     """
     x, found = merge_samples(jets, samples, np.array(turns))
     is_turn = np.isin(x, np.setdiff1d(turns, samples.x))
@@ -94,20 +94,20 @@ def beside_turns(jets: Jets, samples: Samples, order: int, turns: list[float]) -
 
 
 def double_ordinals(x: Any) -> Any:
-    """Doubles as whole numbers in the same order, without gaps."""
+    """Map doubles to whole numbers in the same order, without gaps."""
     bits = np.ascontiguousarray(x, dtype=float).view(np.int64)
     return np.where(bits < 0, np.int64(-(2**63)) - bits, bits)
 
 
 def middle_double(low: Any, high: Any) -> Any:
-    """The double in the middle, counted in doubles, so that 64 halvings are enough for every bracket."""
+    """Return the middle double, counted in doubles, so that 64 halvings are enough for any bracket."""
     first, last = double_ordinals(low), double_ordinals(high)
     middle = (first >> 1) + (last >> 1) + (first & last & 1)
     return np.where(middle < 0, np.int64(-(2**63)) - middle, middle).view(float)
 
 
 def slope_mismatch(x0: Any, x1: Any, jets0: Any, jets1: Any, order: Any) -> Any:
-    """How far a curve's rise is from the rise by its slopes; infinite where that is unknown."""
+    """Return how far a curve's rise is from that of its slopes; infinite where unknown."""
     at = np.arange(len(x0))
     rise = jets1[order, at] - jets0[order, at]
     said = (x1 - x0) * (jets0[order + 1, at] / 2 + jets1[order + 1, at] / 2)
@@ -116,9 +116,9 @@ def slope_mismatch(x0: Any, x1: Any, jets0: Any, jets1: Any, order: Any) -> Any:
 
 
 def halve_brackets(jets: Jets, brackets: Brackets) -> Brackets:
-    """The brackets narrowed to two adjacent doubles, or to one where a pole or a hole is met.
+    """Halve the brackets to two adjacent doubles, or to one at a pole or a hole.
 
-    Beside 0 they end where what is nearer is 0: searches for roots take ever more turns there.
+    Near 0 they end where points count as 0: searches for roots take ever more turns there.
     """
     low, high, least, most, sort, first = (part.copy() for part in brackets)
     nothing = NEXT_TO_NOTHING * (high - low)
@@ -163,8 +163,8 @@ class Break(NamedTuple):
     """A point where a curve is not smooth, and the limits of its jets.
 
     ``left``, ``right``  the limits on the two sides: infinite at a pole, nan where the curve is not defined
-    ``value``            what the formula is worth at the point itself
-    ``joined``           by order, whether it goes on as if there were no break
+    ``value``            the formula's value at the point itself
+    ``joined``           by order, whether it continues across the point
     """
 
     x: float
@@ -199,7 +199,7 @@ class Break(NamedTuple):
 
 
 def simplest_number(x: float, span: float) -> float:
-    """The number with few digits that a double was meant to be, if there is one next to it.
+    """Return the number with few digits that a double probably means, if there is one next to it.
 
     ``span`` is the width of the range.
     """
@@ -217,9 +217,9 @@ def break_of_curve(
     ends: Sequence[Sequence[float]],
     reach: float,
 ) -> Break:
-    """What a curve is like at a point, between two adjacent doubles, whose jets are ``ends``.
+    """Find the curve's break at a point between two adjacent doubles with the jets ``ends``.
 
-    ``reach`` is how far on both sides nothing else is known to happen.
+    ``reach`` is the distance on both sides that is free of other events.
     """
     left, right = (
         one_sided_limits(jets, x, sign, reach, end) for sign, end in zip((-1, 1), ends, strict=True)
@@ -246,7 +246,7 @@ def limits_agree(left: float, right: float) -> bool:
 def one_sided_limits(
     jets: Jets, x: float, sign: int, reach: float, end: Sequence[float]
 ) -> tuple[float, ...]:
-    """The limits of the jets on one side of a point; ``end`` are the doubles' jets there."""
+    """Return the limits of the jets on one side of a point; ``end`` are the jets in doubles there."""
     least = LEAST_STEP * math.ulp(x)
     steps = sorted({max(reach * part, least) for part in APPROACH}, reverse=True)
     moves = [sign * step for step in steps]
@@ -263,7 +263,7 @@ def one_sided_limits(
 def extrapolate_limit(
     values: Sequence[float], slopes: Sequence[float] | None, steps: Sequence[float], end: float
 ) -> float:
-    """What values come to, step by step; ``end`` is what doubles say of it."""
+    """Extrapolate values to their limit; ``end`` is the value in doubles."""
     *_, before, last = [values[0], *values]
     if not math.isfinite(last):
         return last
@@ -286,7 +286,7 @@ def extrapolate_limit(
 
 
 def is_continuous(jets: Jets, order: int, x: float, around: float, most: int = PROOFS) -> bool:
-    """Whether the value or a derivative is proved to be continuous around a point, in ``most`` parts."""
+    """Whether the value or a derivative is provably continuous around a point, in ``most`` parts."""
     graph, output = jets.program.graph, jets.outputs[order]
     if output is None:
         return True

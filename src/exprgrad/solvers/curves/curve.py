@@ -1,4 +1,4 @@
-"""A formula's curve over a range: points to draw it by, where it breaks, and what is worth a mark on it."""
+"""A formula's curve over a range: its points, its breaks, and the points to mark."""
 
 from __future__ import annotations
 
@@ -55,31 +55,31 @@ __all__ = [
 ]  # fmt: skip
 
 USUAL = Interval(-10.0, 10.0)
-"""The range of an input alone that has none."""
+"""The default range of a single input."""
 MOST_BREAKS = 256
-"""The most places that are looked into for a break; of more, no one could see any."""
+"""The most places examined for breaks; more could not be seen."""
 DENSE = 12
-"""In so many parts in a row a curve that is not resolved is not steep: it oscillates."""
+"""A curve that is unresolved in this many parts in a row oscillates."""
 LEAST_WIDTH = 1e-300
 """The least width of a range."""
 TOUCHING = 0.01
-"""Parts nearer to each other than this part of the range are one dense part."""
+"""Parts nearer to each other than this part of the range are joined."""
 SMOOTH = 1e-3
 """The part that remains of a bracket's rise between two adjacent doubles, if the curve is smooth there."""
 QUICK_PROOFS = 4
-"""In so few parts a bracket is proved to be smooth, or taken for a break."""
+"""The parts in which a bracket is proved smooth; else it counts as a break."""
 DOUBTFUL = 1e-9
 """Values below this part of most others may be rounding: balls decide."""
 LEVEL = 1e-12
-"""A curve that rises by less than this part of itself is level, and what there is else is rounding."""
+"""A curve that rises by less than this part of itself is level up to rounding."""
 SAME = 16
-"""Points fewer ulp apart are one place."""
+"""Points fewer ulps apart are the same."""
 TANGENT_STEP, APART = 1e-9, 1e-3
-"""Slopes so far on both sides of a point, beside it, that are so far apart belong to no tangent."""
+"""The relative step to both sides of a point, and the slopes' difference that excludes a tangent."""
 
 
 CROSSINGS = (("root",), ("minimum", "maximum"), ("inflection",))
-"""What there is where the value, the slope or the second derivative crosses 0."""
+"""The features where the value, the slope or the second derivative crosses 0."""
 
 
 class Feature(NamedTuple):
@@ -87,7 +87,7 @@ class Feature(NamedTuple):
 
     ``kind``             ``root``, ``minimum``, ``maximum``, ``inflection``, ``kink``, ``cusp``, ``jump``,
                          ``pole``, ``hole`` or ``edge`` (the formula is defined on one side alone)
-    ``x``, ``value``     where, and what the formula is worth there
+    ``x``, ``value``     the place, and the formula's value there
     ``left``, ``right``  the limits on both sides: of the value at poles, jumps and holes, else of the slope
     """
 
@@ -99,7 +99,7 @@ class Feature(NamedTuple):
 
 
 class Arc(NamedTuple):
-    """A part of a curve without breaks: points from left to right, the value and derivatives at each."""
+    """A part of a curve without breaks: points from left to right, with value and derivatives."""
 
     x: list[float]
     value: list[float]
@@ -115,21 +115,21 @@ class Tangent(NamedTuple):
     slope: float
 
     def at(self, x: float) -> float:
-        """The height of the line."""
+        """Return the height of the line."""
         return self.value + self.slope * (x - self.x)
 
 
 class Curve(NamedTuple):
     """A formula along one input, from ``low`` to ``high``, the others being as ``given``.
 
-    ``arcs``      parts that are drawn one by one; next to each other they may meet
-    ``windows``   what a picture shows, for the value and each derivative: the least and the greatest
-    ``features``  what is worth a mark, from left to right
-    ``dense``     where the curve turns or breaks more often than can be shown: nothing is marked there
-    ``tangent``   the one that was asked for
-    ``is_sparse`` whether a point takes so long that few were looked at
-    ``lost``      at how many of the ``points`` the value and each derivative are left out: where their
-                  digits are lost they could not be placed
+    ``arcs``      parts drawn one by one; neighbours may meet
+    ``windows``   the least and greatest shown, of the value and each derivative
+    ``features``  the points to mark, from left to right
+    ``dense``     where the curve turns or breaks too often to show; nothing is marked there
+    ``tangent``   the requested tangent
+    ``is_sparse`` whether points take so long that only few were sampled
+    ``lost``      at how many of the ``points`` the value and each derivative are left out because
+                  their lost digits made them impossible to place
     """
 
     text: str
@@ -158,9 +158,9 @@ def trace_curve(
     shown: tuple[float, float] | None = None,
     tangent_at: float | None = None,
 ) -> Curve:
-    """The curve of a formula of numbers over the range of an input.
+    """Trace the curve of a formula of numbers over the range of an input.
 
-    ``shown`` are the values that a picture shows; ``tangent_at`` is where a tangent is asked for.
+    ``shown`` is the range of values to show; ``tangent_at`` is the place of a requested tangent.
     """
     jets = jets_of(graph, (name,), given)
     start, first, windows, (lost, noisy) = first_samples(jets, low, high, shown)
@@ -200,7 +200,7 @@ def trace_curve(
 
 
 def tangent_line(jets: Jets, x: float) -> Tangent:
-    """The tangent at a point.  Raises ``RequestError`` where there is none."""
+    """Return the tangent at a point.  Raises ``RequestError`` where there is none."""
     value, slope, _ = jets([x])[:, 0].tolist()
     sides = [jets.beside(x, sign * TANGENT_STEP * max(abs(x), TANGENT_STEP)) for sign in (-1, 1)]
     if not (math.isfinite(value) and math.isfinite(slope)):
@@ -226,9 +226,9 @@ def value_windows(
     *,
     is_dense: bool = False,
 ) -> list[tuple[float, float]]:
-    """The window of the value, ``shown`` where that is chosen, and of each derivative.
+    """Return the window of the value, ``shown`` if chosen, and of each derivative.
 
-    Features are in it as far as they are in reach.
+    Features within reach are in it.
     """
     found: list[tuple[float, float]] = []
     size = 0.0
@@ -257,9 +257,9 @@ Parts = list[list[tuple[float, float]]]
 def first_samples(
     jets: Jets, low: float, high: float, shown: tuple[float, float] | None
 ) -> tuple[Samples, Samples, list[tuple[float, float]], list[Parts]]:
-    """A curve's first samples, evenly spread; the same with legible ones alone; what these show of it.
+    """Return a curve's first samples; those with legible numbers; and the windows that these give.
 
-    And by order, where rounding could be seen in many points in a row, and where it could make them rise.
+    Also, by order, where rounding is visible in many points in a row, and where it may cause rises.
     """
     x = first_points(low, high, jets.most // 2)
     found = jets(x)
@@ -275,7 +275,7 @@ def first_samples(
 def blurred_parts(
     samples: Samples, errors: Any, windows: Sequence[tuple[float, float]], part: float
 ) -> Parts:
-    """By order, where it or a lower one is off by such a part of its height, at many points in a row."""
+    """Return, by order, where it or a lower one is off by such a part of its height many times in a row."""
     lost = [blurred_values(*one, part) for one in zip(samples.jets, errors, windows, strict=True)]
     return [long_runs(samples, row[:-1] | row[1:]) for row in np.logical_or.accumulate(lost)]
 
@@ -286,9 +286,9 @@ def drop_unplaceable_samples(
     windows: Sequence[tuple[float, float]],
     known: Sequence[float],
 ) -> tuple[Samples, list[Break], tuple[int, ...]]:
-    """The samples without numbers that cannot be placed; the breaks that this makes; how many they are.
+    """Drop the numbers that cannot be placed; return the samples, the breaks that this makes, and counts.
 
-    Beside breaks that are ``known`` the limits are drawn.
+    Beside ``known`` breaks the limits are drawn.
     """
     lost = np.array(
         [*map(blurred_values, samples.jets, jets.errors(samples.jets, samples.x), windows)]
@@ -303,14 +303,14 @@ def drop_unplaceable_samples(
 
 
 def divide_by_power(size: float, span: float, order: int) -> float:
-    """A size divided by a power of a span, which may be beyond doubles."""
+    """Divide a size by a power of a span, which may be beyond the doubles."""
     for _ in range(order):
         size /= span
     return size
 
 
 def true_signs(jets: Jets, samples: Samples) -> Samples:
-    """The samples with what may be rounding replaced by what it truly is."""
+    """Replace samples that may be rounding by their true numbers."""
     x, found = samples
     sizes = [
         float(np.median(np.abs(row[np.isfinite(row)]))) if np.isfinite(row).any() else 0.0
@@ -330,7 +330,7 @@ def true_signs(jets: Jets, samples: Samples) -> Samples:
 
 
 def long_runs(samples: Samples, marked: Any) -> list[tuple[float, float]]:
-    """Where many parts in a row are marked."""
+    """Find where many parts in a row are marked."""
     places = np.nonzero(marked)[0]
     runs = np.split(places, np.nonzero(np.diff(places) > 2)[0] + 1)
     return [
@@ -343,7 +343,7 @@ def long_runs(samples: Samples, marked: Any) -> list[tuple[float, float]]:
 def join_close_parts(
     parts: Sequence[tuple[float, float]], low: float, high: float, close: float = TOUCHING
 ) -> list[tuple[float, float]]:
-    """Parts that are close to each other, or overlap, as one: from left to right."""
+    """Join parts that are close to each other, or overlap, from left to right."""
     found: list[tuple[float, float]] = []
     for start, stop in parts:
         if found and start - found[-1][1] <= close * (high - low):
@@ -360,9 +360,9 @@ def eventful_parts(
     lost: Sequence[Sequence[tuple[float, float]]],
     noisy: Sequence[Sequence[tuple[float, float]]],
 ) -> Brackets:
-    """Every part between two points in which something happens, outside of what is dense.
+    """Return the brackets in which something happens, outside dense parts.
 
-    Nothing is seen to happen where digits are ``lost``, and no rise is odd where they are ``noisy``.
+    Where digits are ``lost`` nothing is detected; where they are ``noisy`` no rise is odd.
     """
     x, found = samples
     clear, calm = (
@@ -393,7 +393,7 @@ def eventful_parts(
 def between_turns(
     jets: Jets, samples: Samples, order: int, smooth: Sequence[Feature]
 ) -> list[Feature]:
-    """The roots, or the extrema of order 1, that come in pairs between two samples, around a turn there."""
+    """Find the roots, or extrema, that come in pairs between two samples, around a turn."""
     turns = [one.x for one in smooth if one.kind in CROSSINGS[order + 1]]
     narrow = halve_brackets(jets, beside_turns(jets, samples, order, turns))
     found = [classify_bracket(jets, narrow, at) for at in range(len(narrow.sort))]
@@ -401,11 +401,11 @@ def between_turns(
 
 
 BROKEN, STEEP = "broken", "steep"
-"""What a bracket may hold other than a feature: a break, or a curve that is only steep there."""
+"""Other contents of a bracket: a break, or a curve that is only steep there."""
 
 
 def classify_bracket(jets: Jets, narrow: Brackets, at: int) -> Feature | str:
-    """What a narrowed bracket holds; an empty text for nothing."""
+    """Classify what a narrowed bracket holds; an empty text for nothing."""
     sort = int(narrow.sort[at])
     order = 0 if sort == ENDS else sort - BREAKS if sort > ENDS else sort
     least, most = float(narrow.least[order, at]), float(narrow.most[order, at])
@@ -425,7 +425,7 @@ def classify_bracket(jets: Jets, narrow: Brackets, at: int) -> Feature | str:
 def breaks_at(
     jets: Jets, narrow: Brackets, suspects: Sequence[int]
 ) -> tuple[list[Break], list[tuple[float, float]]]:
-    """The breaks among narrowed brackets, from left to right; or, of too many, the part where they are."""
+    """Find the breaks among narrowed brackets, from left to right; or, if too many, the part with them."""
     span = float(np.ptp(narrow.first)) if len(suspects) else 0.0
     places: dict[float, int] = {}
     for at in suspects:
@@ -450,7 +450,7 @@ def distinct_features(
     breaks: Sequence[Break],
     dense: Sequence[tuple[float, float]],
 ) -> list[Feature]:
-    """The features of a curve, each once: where it is smooth, where it breaks, and where it touches 0."""
+    """Return the features of a curve, each once: smooth ones, breaks, and places where it touches 0."""
     found = {(one.kind, one.x): one for one in smooth}
     for each in breaks:
         for kind, x in [*found]:
@@ -464,9 +464,9 @@ def distinct_features(
 def crossing_feature(
     jets: Jets, order: int, first: float, last: float, ends: tuple[float, float]
 ) -> Feature | str:
-    """Where the value or a derivative crosses 0 and is smooth: a root, an extremum or an inflection.
+    """Return the feature where the value or a derivative crosses 0 smoothly: root, extremum or inflection.
 
-    What doubles say of a bracket's ``ends`` is held to balls: where much cancels, these halve it anew.
+    Balls check the ``ends`` found in doubles, and halve the bracket anew where much cancels.
     """
     signs = [true_sign(jets, order, x) for x in (first, last)]
     if signs[0] * signs[1] >= 0:
@@ -484,12 +484,12 @@ def crossing_feature(
 
 
 def level_at_zero(value: float, slope: float, x: float) -> float:
-    """A value that is 0 as nearly as the point is known: 0."""
+    """Return 0 for a value that is 0 within the accuracy of its point."""
     return 0.0 if abs(value) <= 2 * math.ulp(x) * abs(slope) else value
 
 
 def true_sign(jets: Jets, order: int, x: float) -> int:
-    """The sign of the value or a derivative, as far as balls tell it; else 0."""
+    """Return the sign of the value or a derivative, as far as balls tell it; else 0."""
     for bits in (JET_BITS, 16 * JET_BITS):
         true = jets.truly(x, bits=bits)[order]
         if true > 0 or true < 0 or true.is_zero():
@@ -500,9 +500,9 @@ def true_sign(jets: Jets, order: int, x: float) -> int:
 def bracket_true_sign_change(
     jets: Jets, order: int, first: float, last: float, ends: tuple[float, float], sign: int
 ) -> tuple[float, float]:
-    """Two adjacent doubles between which the value or a derivative truly changes its sign.
+    """Find two adjacent doubles between which the value or a derivative truly changes sign.
 
-    The search begins at the ``ends`` that doubles say, in steps that grow; ``sign`` is that at ``first``.
+    The search begins at the ``ends`` found in doubles, in growing steps; ``sign`` is that at ``first``.
     """
     low, high = ends
     start = max(high - low, math.ulp(low))
@@ -521,7 +521,7 @@ def bracket_true_sign_change(
 
 
 def break_features(one: Break) -> Iterator[Feature]:
-    """The features at a break."""
+    """Yield the features at a break."""
     value = one.value
     if one.joined[0] and math.isfinite(value) and math.isfinite(one.left[0]):
         left, right = one.left[1], one.right[1]
@@ -539,7 +539,7 @@ def break_features(one: Break) -> Iterator[Feature]:
 
 
 def touching_roots(jets: Jets, features: Sequence[Feature]) -> Iterator[Feature]:
-    """The roots where a curve touches 0: extrema whose value is 0 for all that balls say."""
+    """Yield the roots where a curve touches 0: extrema whose value may be 0 by balls."""
     for one in features:
         if one.kind in ("minimum", "maximum"):
             value = jets.enclosed(one.x, 2 * math.ulp(one.x))[jets.outputs[0] or 0]
@@ -548,7 +548,7 @@ def touching_roots(jets: Jets, features: Sequence[Feature]) -> Iterator[Feature]
 
 
 def at_ends(samples: Samples, features: Sequence[Feature]) -> Iterator[Feature]:
-    """The roots at the ends of the range, as far as doubles tell that they are there."""
+    """Yield the roots at the ends of the range, as far as doubles show them."""
     for at in (0, -1):
         x = float(samples.x[at])
         value, slope = samples.jets[:2, at].tolist()
@@ -559,7 +559,7 @@ def at_ends(samples: Samples, features: Sequence[Feature]) -> Iterator[Feature]:
 
 
 def curve_arcs(samples: Samples, breaks: Sequence[Break]) -> Iterator[Arc]:
-    """The samples between breaks, with the limits at their ends."""
+    """Yield the samples between breaks, with the limits at their ends."""
     points = np.vstack([samples.x, samples.jets]).T
     for start, stop in zip([None, *breaks], [*breaks, None], strict=True):
         low = -math.inf if start is None else start.x
@@ -582,7 +582,7 @@ def curve_or_plane(
     shown: object = None,
     tangent_at: object = None,
 ) -> Curve | Plane:
-    """The curve over the one range among some values, or the plane over two.
+    """Trace the curve over the one range among some values, or the plane over two.
 
     Raises ``InputError`` for values that do not fit, ``RequestError`` for a formula of tensors.
     """
@@ -627,7 +627,7 @@ def curve_or_plane(
 
 
 def refuse_undrawable(spans: Mapping[str, Interval]) -> None:
-    """An error for a range that overflows on the way to a picture, or underflows."""
+    """Raise for a range that would overflow or underflow in a picture."""
     for name, (low, high) in spans.items():
         if max(-low, high) > LONGEST_AXIS or high - low < LEAST_WIDTH:
             raise InputError(
@@ -639,7 +639,7 @@ def refuse_undrawable(spans: Mapping[str, Interval]) -> None:
 
 
 def plane_with_descent(found: Plane, course: Descent[Any]) -> Plane:
-    """The plane with the points of a descent."""
+    """Return the plane with the points of a descent."""
     first, second = found.names
     path = [(step.inputs[first], step.inputs[second]) for step in course.steps]
     word = "" if course.verdict == "steps" else f"{course.verdict}: "
@@ -647,7 +647,7 @@ def plane_with_descent(found: Plane, course: Descent[Any]) -> Plane:
 
 
 def range_count_error(graph: Graph, spans: Mapping[str, Interval]) -> InputError:
-    """The error where no input has a range, or several have one."""
+    """Return the error for no input, or too many inputs, with a range."""
     if not graph.inputs:
         return InputError("bad-range", "the formula reads no input that could have a range")
     first = next(iter(graph.inputs))

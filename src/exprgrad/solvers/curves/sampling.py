@@ -4,7 +4,7 @@ One derived program, exact in the sense of all derivatives here, gives values, f
 derivatives at many points at once; in balls it encloses their true values.
 
 Samples are dense where the curve bends, down to what a picture can show.  Between two samples the
-curve is taken to be the Hermite cubic of their values and slopes, which departs from its chord by at
+curve is assumed to be the Hermite cubic of their values and slopes, which departs from its chord by at
 most 4/27 of the slopes' excess over the chord's; where that is visible, a sample is added.
 The first samples are unevenly spaced, lest a periodic curve look flat.
 
@@ -45,22 +45,22 @@ __all__ = [
 ORDERS = 3
 """The value, the first and the second derivative."""
 VISITS, FEWEST_BALLS, MOST_BALLS = 10_000, 64, 1024
-"""So many nodes may be visited in balls for a curve, at so many points at least and at most."""
+"""The most nodes visited in balls for a curve, and the least and most points."""
 ROOT_VISITS, ROOT_TURNS, FEWEST_POINTS, FEWEST_BRACKETS = 6_000_000, 16, 32, 8
 """Limits of searches for roots: nodes visited, turns of each, and the fewest points and brackets."""
 JET_BITS = 256
-"""The precision of what balls are asked for: beside a point, where much cancels."""
+"""The precision of balls beside a point, where much cancels."""
 
 
 class Jets(NamedTuple):
-    """What evaluates a formula along some of its inputs, ``names``, the others held fixed.
+    """An evaluator of a formula along some of its inputs, ``names``, the others held fixed.
 
     A jet is the value, the derivative with respect to each name, and the second derivatives of each two
     names: of one name three numbers, of two names six.
 
     ``given``    a value for each input, in order of appearance; those of ``names`` are not read
     ``outputs``  the nodes of the program that are the jet, None for one that is 0 at every point
-    ``most``     at how many points a curve may be looked at
+    ``most``     the most points of a curve that are evaluated
     """
 
     names: tuple[str, ...]
@@ -71,7 +71,7 @@ class Jets(NamedTuple):
     most: int
 
     def __call__(self, *places: Any) -> Any:
-        """The jets at some points, given by one array for each name: a row for each of a jet's numbers."""
+        """Return the jets at some points, an array for each name: a row for each of a jet's numbers."""
         columns = self.columns(places)
         points = len(columns[self.names[0]])
         found = np.zeros((len(self.outputs), points))
@@ -81,15 +81,15 @@ class Jets(NamedTuple):
         return found
 
     def columns(self, places: Sequence[Any]) -> dict[str, Any]:
-        """Every input at some points, in order of appearance."""
+        """Return every input at some points, in order of appearance."""
         moving = dict(zip(self.names, map(np.ascontiguousarray, places), strict=True))
         points = len(moving[self.names[0]])
         return {name: np.full(points, value) for name, value in self.given.items()} | moving
 
     def errors(self, found: Any, *places: Any) -> Any:
-        """What rounding may have done to the jets ``found`` at some points; rows as theirs.
+        """Bound the rounding of the jets ``found`` at some points; same rows.
 
-        Bounds tell; where they know nothing, as where something overflows on the way, balls do.
+        Where bounds are unknown, as after an overflow, balls decide.
         """
         columns, graph = self.columns(places), self.program.graph
         errors = array_data_errors(
@@ -106,18 +106,18 @@ class Jets(NamedTuple):
 
     @property
     def affordable(self) -> int:
-        """How many places may be halved down to doubles."""
+        """The most places that may be halved down to doubles."""
         return min(max(self.most // 12, FEWEST_BRACKETS), self.balls)
 
     @property
     def balls(self) -> int:
-        """At how many points balls may be asked for."""
+        """The most points that may be evaluated in balls."""
         return min(max(VISITS // len(self.program.graph), FEWEST_BALLS), MOST_BALLS)
 
     def enclosed(
         self, x: float, around: float = 0.0, beside: float = 0.0, bits: int = JET_BITS
     ) -> list[Ball]:
-        """Every node of a curve's program in balls, at ``x + beside`` or over all so far ``around`` it.
+        """Enclose every node of a curve's program, at ``x + beside`` or over everything ``around`` it.
 
         Literals are the decimals typed, and inputs the doubles.
         """
@@ -129,14 +129,14 @@ class Jets(NamedTuple):
             return evaluate_in_balls(self.program.graph, given, typed=True)
 
     def truly(self, x: float, beside: float = 0.0, bits: int = JET_BITS) -> list[Ball]:
-        """The jet in balls, a step from a point."""
+        """Enclose the jet a step from a point."""
         values = self.enclosed(x, beside=beside, bits=bits)
         return [exact_ball(0) if node is None else values[node] for node in self.outputs]
 
     def beside(self, x: float, step: float) -> list[float]:
-        """The jet a small step from a point as doubles, free of what rounding would do there.
+        """Return the jet a small step from a point as doubles, free of rounding there.
 
-        What balls do not tell is what doubles say.
+        Where balls do not tell, doubles decide.
         """
         true = [double_of(value) for value in self.truly(x, step)]
         if None not in true:
@@ -146,7 +146,7 @@ class Jets(NamedTuple):
 
 
 def double_of(value: Ball) -> float | None:
-    """The double nearest to a ball; None for one that says too little."""
+    """Return the double nearest to a ball; None for one that is too wide."""
     if value.is_nan() or is_infinite(value):
         return float(value)
     if not value.is_finite() or (value.rel_accuracy_bits() < 24 and not value.is_exact()):
@@ -155,7 +155,7 @@ def double_of(value: Ball) -> float | None:
 
 
 def jets_of(graph: Graph, names: Sequence[str], given: Mapping[str, float]) -> Jets:
-    """What evaluates a formula of numbers along some inputs; ``given`` has the others' values."""
+    """Make the evaluator of a formula of numbers along some inputs; ``given`` has the others' values."""
     program, entries = hessian_entries(graph, names)
     pairs = combinations_with_replacement(range(len(names)), 2)
     second = [program.outputs[entries[pair]] if pair in entries else None for pair in pairs]
@@ -168,7 +168,7 @@ def jets_of(graph: Graph, names: Sequence[str], given: Mapping[str, float]) -> J
 
 
 def visits_in_roots(graph: Graph) -> int:
-    """How many nodes are visited at a point in searches for roots, nested ones as often as they are run."""
+    """Count the nodes visited at a point in searches for roots, nested ones as often as they run."""
     todo, found = [(graph, 1)], 0
     while todo and found < ROOT_VISITS:
         graph, times = todo.pop()
@@ -185,23 +185,23 @@ def visits_in_roots(graph: Graph) -> int:
 LONGEST_AXIS, HIGHEST_CONTOUR = 1e307, 1e240
 """The largest number on an axis, and of a contour: beyond them pictures overflow."""
 FIRST_POINTS = 512
-"""How many points are looked at first."""
+"""The number of first points."""
 FINEST = 2.0**-13
-"""The least distance of two points, where nothing is searched for: a part of the range."""
+"""The least distance of two points outside searches, as a part of the range."""
 ROUNDS = 64
-"""How often parts are halved at most."""
+"""The most halvings of a part."""
 MOST = 20_000
 """The most points of a curve."""
 SEEN = 1 / 1500
-"""The smallest visible deviation: a part of the picture's height."""
+"""The smallest visible deviation, as a part of the picture's height."""
 BLUR = 1 / 20
-"""A point that may be off by more than this part of the height, about a row on a terminal, is left out."""
+"""A point with an error above this part of the height, about a terminal's row, is left out."""
 RUNAWAY, RARE = 5.0, 0.05
-"""Ends are cut off where they run this many times as far as the curve without this part at each end."""
+"""Ends are cut off if they run this many times as far as the curve without this part at each end."""
 OUTER, REACH = 0.2, 1.6
-"""The part at each end that does not count where a curve runs off, and how far the rest is exceeded."""
+"""The part at each end that is ignored where a curve runs off, and the window's margin around the rest."""
 UNSEEN_RISE = 1e-7
-"""A rise by less than this part of the picture's height does not matter."""
+"""A rise below this part of the picture's height does not matter."""
 GOLDEN = (math.sqrt(5) - 1) / 2
 
 
@@ -213,12 +213,12 @@ class Samples(NamedTuple):
 
     @property
     def gaps(self) -> Any:
-        """The distance of each point to the next."""
+        """The distances from each point to the next."""
         return np.diff(self.x)
 
 
 def first_points(low: float, high: float, most: int = FIRST_POINTS) -> Any:
-    """The first points: the ends, and one at an uneven place in each of as many parts of equal width."""
+    """Return the first points: the ends, and one at an uneven place in each of equally wide parts."""
     at = np.arange(min(most, FIRST_POINTS))
     part = (at + 0.25 + 0.5 * ((at * GOLDEN) % 1.0)) / len(at)
     inner = low * (1 - part) + high * part
@@ -226,7 +226,7 @@ def first_points(low: float, high: float, most: int = FIRST_POINTS) -> Any:
 
 
 def merge_samples(jets: Jets, samples: Samples, more: Any) -> Samples:
-    """The samples with some more points, in order."""
+    """Merge more points into the samples, in order."""
     new = np.setdiff1d(more, samples.x)
     x, found = np.concatenate([samples.x, new]), np.hstack([samples.jets, jets(new)])
     order = np.argsort(x, kind="stable")
@@ -236,10 +236,10 @@ def merge_samples(jets: Jets, samples: Samples, more: Any) -> Samples:
 def value_window(
     values: Any, kept: Sequence[float] = (), *, runs_off: bool = True
 ) -> tuple[float, float]:
-    """The values that a picture shows, of a curve looked at evenly, and those in ``kept`` if it can.
+    """Return the window of values to show, from evenly spread values, with those in ``kept`` if possible.
 
-    Where a few run off, as to a pole, they would squash all others: then it is what most values are, and
-    some more on both sides.  ``runs_off`` says whether what is ``kept`` may run off, too.
+    Where a few run off, as to a pole, they would squash all others: the window then holds most values, and
+    a margin on both sides.  ``runs_off`` says whether the ``kept`` values may run off, too.
     """
     finite = values[np.isfinite(values)]
     if not len(finite):
@@ -257,7 +257,7 @@ def value_window(
 def blurred_values(
     values: Any, errors: Any, bounds: tuple[float, float], part: float = BLUR
 ) -> Any:
-    """Which values are off by more than a ``part`` of a picture's height, and not surely beyond it."""
+    """Flag values off by more than a ``part`` of a picture's height, unless they are surely outside it."""
     low, high = bounds
     is_beyond = (values - errors > high) | (values + errors < low)
     return np.isfinite(values) & ~(errors <= part * (high - low)) & ~is_beyond
@@ -266,9 +266,9 @@ def blurred_values(
 def legible_jets(
     jets: Any, errors: Any, frame: Callable[[Any], Sequence[tuple[float, float]]]
 ) -> Any:
-    """The jets without the numbers that cannot be placed in the picture which the others make.
+    """Return the jets without the numbers that cannot be placed in the picture.
 
-    ``frame`` finds its windows.  A row of which nothing is left is level if its numbers may be one number.
+    ``frame`` finds its windows.  A row without any number left is level if its numbers may be equal.
     """
     lost = np.zeros(jets.shape, dtype=bool)
     while True:
@@ -286,9 +286,9 @@ def legible_jets(
 
 
 def rough_parts(samples: Samples, order: int, bounds: tuple[float, float]) -> Any:
-    """Which parts between two points are seen to be no chord, of the value or a derivative, by ``order``.
+    """Flag the parts between two points that visibly differ from their chord, by ``order``.
 
-    That a curve ends inside of a part counts, and what is out of the window's ``bounds`` does not.
+    A curve's end inside a part counts; anything outside the window's ``bounds`` does not.
     """
     low, high = bounds
     value, slope = samples.jets[order], samples.jets[order + 1]
@@ -304,9 +304,9 @@ def rough_parts(samples: Samples, order: int, bounds: tuple[float, float]) -> An
 
 
 def uneven_parts(samples: Samples, order: int, height: float) -> Any:
-    """Which parts rise by more or less than any slope between those at their ends would make them.
+    """Flag the parts that rise by more or less than any slope between those at their ends allows.
 
-    Where the slope is monotone the mean value theorem forbids that, though it may be too little to be seen.
+    Where the slope is monotone the mean value theorem forbids that, even if it is too small to see.
     """
     value, slope = samples.jets[order], samples.jets[order + 1]
     rise, width = np.diff(value), samples.gaps
@@ -322,9 +322,9 @@ def refine_samples(
     steep: Sequence[tuple[float, float]] = (),
     lost: Sequence[tuple[float, float]] = (),
 ) -> Samples:
-    """The samples with as many more as the curve needs, and its slope if there are bounds for two.
+    """Refine the samples as the curve needs, and its slope if there are bounds for two.
 
-    In the parts that are known to be ``steep`` there is no least distance of two points.  Where digits are
+    In parts known to be ``steep`` there is no least distance of two points.  Where digits are
     ``lost`` there is nothing to see.
     """
     finest = FINEST * (samples.x[-1] - samples.x[0])
@@ -344,7 +344,7 @@ def refine_samples(
 
 
 def overlapping_intervals(low: Any, high: Any, parts: Sequence[tuple[float, float]]) -> Any:
-    """Which of some intervals overlap with one of the parts."""
+    """Flag the intervals that overlap with one of the parts."""
     found = np.zeros(len(low), dtype=bool)
     for start, stop in parts:
         found |= (high > start) & (low < stop)
@@ -360,15 +360,15 @@ ARROWS = 19
 TURNS = 60
 """The most steps of Newton's method."""
 APART = 1e-6
-"""Critical points that are so near to each other, as a part of the range, are one."""
+"""Critical points nearer to each other than this part of the range are one."""
 NOTHING = 1e-12
-"""A coordinate that is less than this part of a cell is 0, and values that are so near are level."""
+"""A coordinate below this part of a cell is 0, and values this near are level."""
 BEYOND_CELL = 2.0
-"""How many cells from where it was suspected a critical point may be."""
+"""The most cells between a critical point and the place where it was suspected."""
 
 
 class StationaryPoint(NamedTuple):
-    """Where the gradient is 0: a ``minimum``, a ``maximum``, a ``saddle``, or ``flat`` some way."""
+    """A point where the gradient is 0: ``minimum``, ``maximum``, ``saddle``, or ``flat`` one way."""
 
     kind: str
     x: float
@@ -390,11 +390,11 @@ class Plane(NamedTuple):
 
     ``x``, ``y``   the grid's coordinates
     ``values``     its rows, from below to above; nan where there is no value
-    ``window``     what a picture shows
+    ``window``     the range of values shown
     ``field``      the gradient at some points
-    ``critical``   the points where it is 0, as far as the grid tells
-    ``lost``       how many values are left out, for too few of their digits are right
-    ``path``       the points of a descent, if one was asked for; ``ending`` says how it ended
+    ``critical``   the points where it is 0, as far as the grid shows
+    ``lost``       how many values are left out for having too few right digits
+    ``path``       the points of a requested descent; ``ending`` says how it ended
     """
 
     text: str
@@ -420,7 +420,7 @@ def sample_plane(
     given: Mapping[str, float],
     shown: tuple[float, float] | None = None,
 ) -> Plane:
-    """A formula of numbers over the ranges of two inputs."""
+    """Sample a formula of numbers over the ranges of two inputs."""
     first, second = spans
     ranges = spans[first], spans[second]
     at = jets_of(graph, (first, second), given)
@@ -452,7 +452,7 @@ def sample_plane(
 
 
 def height_shown(values: Any, kept: Sequence[float] = ()) -> tuple[float, float]:
-    """The values that a map shows, and those in ``kept``; level ones are shown with some around them."""
+    """Return the range of values that a map shows, with those in ``kept``; level values get a margin."""
     low, high = value_window(np.clip(values, -HIGHEST_CONTOUR, HIGHEST_CONTOUR), kept)
     is_level = not high - low > NOTHING * max(abs(low), abs(high))
     return (low - 1.0, high + 1.0) if is_level else (low, high)
@@ -461,7 +461,7 @@ def height_shown(values: Any, kept: Sequence[float] = ()) -> tuple[float, float]
 def gradient_arrows(
     at: Jets, ranges: Sequence[Interval], windows: Sequence[tuple[float, float]]
 ) -> Iterator[Arrow]:
-    """The gradient in the middle of cells, where it has digits and is not 0."""
+    """Yield the gradient in the middle of cells, where it has right digits and is not 0."""
     sides = [low + (high - low) * (np.arange(ARROWS) + 0.5) / ARROWS for low, high in ranges]
     across, up = (part.ravel() for part in np.meshgrid(*sides))
     found = at(across, up)
@@ -473,7 +473,7 @@ def gradient_arrows(
 
 
 def critical_points_of_plane(at: Jets, x: Any, y: Any, found: Any) -> Iterator[StationaryPoint]:
-    """Where the gradient is 0: Newton's method from each cell in which both its parts change sign."""
+    """Find where the gradient is 0, by Newton's method from each cell in which both parts change sign."""
     changing = np.ones((POINTS - 1, POINTS - 1), dtype=bool)
     for part in found[1:3]:
         grid = part.reshape(POINTS, POINTS)
@@ -518,7 +518,7 @@ def critical_points_of_plane(at: Jets, x: Any, y: Any, found: Any) -> Iterator[S
 
 
 def critical_kind(xx: float, xy: float, yy: float) -> str:
-    """What a critical point is, by the signs of the Hessian's eigenvalues."""
+    """Classify a critical point by the signs of the Hessian's eigenvalues."""
     mean, half = xx / 2 + yy / 2, math.hypot(xx / 2 - yy / 2, xy)
     low, high = mean - half, mean + half
     if min(abs(low), abs(high)) <= 1e-12 * max(abs(low), abs(high)):

@@ -1,6 +1,6 @@
-"""The uncertainty of estimates: standard errors, what the data leave open, right digits, and intervals.
+"""The uncertainty of estimates: standard errors, undetermined directions, right digits, and intervals.
 
-Intervals are those of standard errors, or come from the profile of the sum of squares: a parameter is held
+Intervals follow from standard errors, or from the profile of the sum of squares: a parameter is held
 off its estimate, and the others are fitted.
 """
 
@@ -33,33 +33,33 @@ __all__ = [
 ]  # fmt: skip
 
 DEGENERATE = 1e-14
-"""Below this share of the largest singular value, a direction is lost in rounding."""
+"""A singular value below this share of the largest is lost in rounding."""
 NO_EFFECT = 1e-30
-"""A parameter that, doubled, moves residuals by less than this share of them does not move them."""
+"""A parameter whose doubling moves residuals by less than this share of them has no effect."""
 INVOLVED = 1e-3
-"""A parameter is open if it has at least this share in a direction that is lost."""
+"""A parameter with at least this share in a lost direction is undetermined."""
 SINGULAR, MIXED = 1e-12, 1e-4
 """``DEGENERATE`` and ``INVOLVED`` for the eigenvalues of a Hessian whose diagonal is 1."""
 OUTER = 8 * np.finfo(float).eps
-"""What the triangle itself may be off by, relative to the rows that it stands for."""
+"""The error of the triangle itself, relative to its rows."""
 WIDENINGS = 30
-"""How often an interval is doubled before it is said to have no end."""
+"""The doublings of an interval before it counts as endless."""
 REFITTING = 30
-"""The most points at which the others are fitted again, for each of them."""
+"""The most points of each refit of the other parameters."""
 MET = 1e-9
-"""How near its height, relatively, the profile has to be at an interval's end."""
+"""The relative tolerance of the profile's height at an interval's end."""
 LOWER = 1e-9
-"""By how much, relatively, a sum of squares must be lower to belong to another minimum."""
+"""How much lower, relatively, a sum of squares must be to belong to another minimum."""
 
 
 class EstimateSpread(NamedTuple):
-    """How far estimates may be off, for residuals of standard deviation 1, by parameter.
+    """The spread of estimates, for residuals of standard deviation 1, by parameter.
 
     ``inverse``      of J'J, or of a Hessian
-    ``covariance``   the same; for losses, residuals are weighted
+    ``covariance``   likewise; for losses, residuals are weighted
     ``condition``    of the Jacobian with columns of length 1, or of the Hessian with a diagonal of 1
-    ``open``         the directions that the data do not determine: how parameters move there, together
-    ``basis``        of a Jacobian, the directions in which q has to do with them
+    ``open``         the directions that the data do not determine
+    ``basis``        of a Jacobian, the directions in which q affects them
     """
 
     inverse: Any
@@ -71,7 +71,7 @@ class EstimateSpread(NamedTuple):
 
     @property
     def errors(self) -> Any:
-        """The standard errors; nan for parameters that the data do not determine."""
+        """The standard errors; nan for undetermined parameters."""
         variances = np.diag(self.covariance)
         found = np.sqrt(np.where(variances > 0, variances, nan))
         for direction in self.open:
@@ -82,7 +82,7 @@ class EstimateSpread(NamedTuple):
 def spread_of(
     problem: LeastSquaresProblem, point: Any, here: Linearized, chosen: Any
 ) -> EstimateSpread:
-    """The spread of the estimates that are ``chosen``, by position, the others being held.
+    """Return the spread of the ``chosen`` estimates, by position, the others being held.
 
     It is found from singular values of the triangle with columns of length 1, and never from J'J, in which
     half of the digits are lost.  Source: G. H. Golub and C. F. Van Loan, Matrix Computations (2013), 5.3.
@@ -110,7 +110,7 @@ def spread_of(
 
 
 def spread_by_hessian(hessian: Any) -> EstimateSpread:
-    """The spread of estimates by the Hessian of a negative log-likelihood.
+    """Return the spread of estimates by the Hessian of a negative log-likelihood.
 
     Its diagonal is made 1 first, and it is inverted by its eigenvalues: where it is singular or negative it
     counts as open.
@@ -130,7 +130,7 @@ def spread_by_hessian(hessian: Any) -> EstimateSpread:
 
 
 def correlation_of(spread: EstimateSpread) -> Any:
-    """The correlation of the estimates; nan where one is not determined."""
+    """Return the correlation of the estimates; nan where one is undetermined."""
     errors = spread.errors
     found = np.clip(spread.covariance / np.outer(errors, errors), -1.0, 1.0)
     np.fill_diagonal(found, np.where(errors == errors, 1.0, nan))
@@ -138,13 +138,13 @@ def correlation_of(spread: EstimateSpread) -> Any:
 
 
 def normalize_direction(way: Any) -> Any:
-    """A direction whose greatest number is 1 or -1, and whose first is positive."""
+    """Scale a direction so that its greatest number is 1 or -1 and its first is positive."""
     first = way[np.flatnonzero(way)[0]]
     return way * (np.sign(first) / np.max(np.abs(way)))
 
 
 def sandwich_covariance(problem: LeastSquaresProblem, point: Any, inverse: Any, chosen: Any) -> Any:
-    """The covariance of estimates by a loss: the rows' gradients about the inverse Hessian.
+    """Return the covariance of estimates by a loss: the rows' gradients about the inverse Hessian.
 
     Source: P. J. Huber, Robust Statistics (1981), section 7.6.
     """
@@ -159,7 +159,7 @@ def sandwich_covariance(problem: LeastSquaresProblem, point: Any, inverse: Any, 
 
 
 def interval_quantile(level: float, dof: float) -> float:
-    """The standard errors from an estimate to its interval's ends: Student's t, or normal for dof inf.
+    """Return the standard errors from an estimate to its interval's ends: Student's t, normal for dof inf.
 
     Raises ``MissingExtraError`` without SciPy.
     """
@@ -169,9 +169,9 @@ def interval_quantile(level: float, dof: float) -> float:
 
 
 def variation_of(problem: LeastSquaresProblem, point: Any) -> tuple[float, float, float]:
-    """The responses, weighted as the residuals are: their sums of squares about their mean, and about 0.
+    """Return the responses' sums of squares, weighted like residuals, about their mean and about 0.
 
-    Between the two stands the sum of the logarithms of the rows' scales.
+    Also the sum of the logarithms of the rows' scales.
     """
     triangle, logarithms = np.zeros((2, 2)), 0.0
     for block, (*_, response) in problem.results(point):
@@ -185,9 +185,9 @@ def variation_of(problem: LeastSquaresProblem, point: Any) -> tuple[float, float
 def rounding_of_estimates(
     problem: LeastSquaresProblem, point: Any, here: Linearized, spread: EstimateSpread, chosen: Any
 ) -> tuple[Any, float]:
-    """By parameter that is ``chosen``, what rounding may have moved its estimate by, to first order.
+    """Bound, for each ``chosen`` parameter, how far rounding moved its estimate, to first order.
 
-    With it comes by what part of themselves standard errors may be off.  Errors of the residuals reach the
+    Also bound the relative error of standard errors.  Errors of the residuals reach the
     estimates through the inverse of J, those of its entries through that of J'J; responses are taken to be
     decimals that were rounded to doubles.  Source: Björck (1996), section 1.4.
     """
@@ -222,10 +222,10 @@ def profile_bounds(
     width: float,
     limits: tuple[Any, Any],
 ) -> tuple[tuple[float, float], float | None]:
-    """Where the square root of twice the cost's rise meets ``height``, on both sides of an estimate.
+    """Find where the square root of twice the cost's rise meets ``height``, on both sides of an estimate.
 
-    ``width`` is how far that would be if the model were linear; ``free`` are the parameters that are not
-    held already; ``limits`` are their bounds.  An end is infinite where the profile never rises so high.
+    ``width`` is the distance for a linear model; ``free`` are the parameters that are not
+    held already; ``limits`` are their bounds.  An end is infinite where the profile never rises that high.
     With the interval comes a place where the sum of squares is less than at the estimates, if there is one.
     Source: D. M. Bates and D. G. Watts, Nonlinear Regression Analysis (1988), section 6.1.
     """
@@ -261,7 +261,7 @@ def profile_bounds(
 def refit_others(
     problem: LeastSquaresProblem, point: Any, free: Any, limits: tuple[Any, Any]
 ) -> LeastSquaresEnd | None:
-    """The minimum over the parameters that are free, from a point; None where that has no value."""
+    """Minimize over the free parameters, from a point; None where that has no value."""
     here = problem.linearized(point)
     if here is None:
         return None
@@ -277,7 +277,7 @@ def refit_others(
 def rise_crossing(
     rise: Callable[[float], float], height: float, width: float, most: float
 ) -> float:
-    """How far from 0 a function that rises from 0 there meets a height; ``most`` at most, or infinity.
+    """Find where a function that rises from 0 meets a height; ``most`` at most, or infinity.
 
     The interval is doubled, and then narrowed by SciPy's ``brentq``; twice the height stands for infinity.
     """

@@ -1,6 +1,6 @@
 """A fit from beginning to end: starts, the search, the polish, and a verdict on its end.
 
-It is of the least sum of squares; or of the least sum of a formula over rows, such as a negative
+It minimizes the sum of squares, or the sum of a formula over rows, such as a negative
 log-likelihood.  There the search, its end in the last digits, and the verdict are those of
 ``solvers/minima``; the value, its gradient and its Hessian are sums over rows, each exact.
 """
@@ -61,43 +61,43 @@ from exprgrad.solvers.minima.verdicts import Judged, judge_smooth
 __all__ = ["Bounds", "Estimate", "Fit", "FitOptions", "fit_curve", "fit_likelihood", "fit_problem"]
 
 OFFSET = 1e-3
-"""Below this relative offset a fit has converged: Bates and Watts, Technometrics 23 (1981), 179."""
+"""The relative offset below which a fit has converged: Bates and Watts, Technometrics 23 (1981), 179."""
 CERTAIN = 1e-9
-"""An offset that is less is one of rounding alone, and not worth a number."""
+"""A smaller offset is rounding alone, and is not reported as a number."""
 SAME = 1e-6
-"""Costs that differ relatively by less are of one minimum."""
+"""Costs with a smaller relative difference belong to one minimum."""
 EXACT_FIT = 1e-16
-"""A sum of squares that is a smaller share of the responses' may be one of rounding."""
+"""A sum of squares below this share of the responses' may be rounding."""
 ROUNDED = 1e-28
-"""One that is a smaller share is one of rounding alone: residuals of 1e-14 of the responses."""
+"""A sum of squares below this share is rounding alone: residuals of 1e-14 of the responses."""
 DECADES = 1.0
-"""Further starts are drawn from so many powers of ten around the one given."""
+"""The powers of ten around the given start from which further starts are drawn."""
 DRAWS = 16
-"""The number of points from which every other further start is chosen."""
+"""The points from which every second further start is chosen."""
 COARSE = 1e-8, 100
-"""How far the search from each goes, by tolerance and points; it goes on from the best end alone."""
+"""The tolerance and points of the search from each; only the best end is searched further."""
 MOST_DOTS = 4000
-"""The most rows that a picture shows; of more, every so many."""
+"""The most rows that a picture shows; of more, evenly spread ones."""
 OTHER_SCALES = 40
-"""A search that ends further from its scales, in powers of 2, begins again in others."""
+"""A search that ends this many powers of 2 from its scales begins again in others."""
 MOST_SCALED = 100
-"""How often a search begins again in other scales."""
+"""The most restarts of a search in other scales."""
 MOST_IN_BALLS = 30_000
-"""How many rows times nodes times starts a fit in balls may have."""
+"""The most rows times nodes times starts of a fit in balls."""
 GRID = 801
-"""The points of a model's curve in it."""
+"""The points of a model's curve in a picture."""
 
 Bounds = Mapping[str, tuple[float, float]]
-"""By parameter, the least and the greatest value that it may have."""
+"""The least and the greatest value allowed, by parameter."""
 
 
 class FitOptions(NamedTuple):
-    """How a fit is done.
+    """Options of a fit.
 
     ``bounds``        of parameters
     ``level``         of the intervals
-    ``absolute``      whether rows' scales are those of their true standard deviations
-    ``starts``        how many are tried, of which ``seed`` draws all but the first
+    ``absolute``      whether rows' scales are their true standard deviations
+    ``starts``        the number of starts, of which ``seed`` draws all but the first
     ``profile``       whether intervals are found from the profile of the sum of squares, too
     """
 
@@ -113,10 +113,10 @@ class Estimate(NamedTuple):
     """An estimated parameter.
 
     ``error``     its standard error; None where the data do not determine it, or it is held
-    ``interval``  of the level that was asked for, by Student's t, or by the normal distribution
-    ``profile``   the same from the profile of the sum of squares, if it was asked for
-    ``digits``    how many digits of the value rounding leaves
-    ``held``      ``fixed`` or ``bound``; empty for what was estimated
+    ``interval``  at the requested level, by Student's t, or by the normal distribution
+    ``profile``   the interval from the profile of the sum of squares, if requested
+    ``digits``    the digits of the value that survive rounding
+    ``held``      ``fixed`` or ``bound``; empty for an estimated one
     """
 
     value: float
@@ -128,7 +128,7 @@ class Estimate(NamedTuple):
 
 
 class Starts(NamedTuple):
-    """How many starts were tried, how many led to the best minimum, and how many had no value."""
+    """The number of starts tried, of those that led to the best minimum, and of those without a value."""
 
     tried: int
     led_here: int
@@ -136,10 +136,10 @@ class Starts(NamedTuple):
 
 
 class Fit(NamedTuple):
-    """What a fit came to.
+    """The result of a fit.
 
     ``text``          the formula
-    ``problem``       what was fitted to which rows
+    ``problem``       the model and its rows
     ``cost``          half the least sum of squares, or of losses
     ``residual_sd``   the residuals' standard deviation; None without degrees of freedom
     ``r_squared``     1 less the share of the responses' variation about their mean that is left
@@ -147,13 +147,13 @@ class Fit(NamedTuple):
     ``covariance``    of the estimates, by the names of ``estimated``
     ``correlation``   of the estimates; nan where one is not determined, or is exact
     ``open``          the directions that the data do not determine, by parameter
-    ``offset``        the relative offset; None where the residuals leave nothing to compare with
-    ``passes``        how often the rows were gone through
+    ``offset``        the relative offset; None where there are no residuals to compare with
+    ``passes``        the number of passes over the rows
     ``linear``        whether the model is linear in its parameters
-    ``objective``     whether it is the sum of a formula that is least, which ``cost`` is then
+    ``objective``     whether a formula's sum was minimized; ``cost`` is then that sum
     ``exact``         whether the residuals are rounding alone
     ``absolute``      whether the rows' standard deviations were given
-    ``error_digits``  how many digits rounding leaves of standard errors; None for losses
+    ``error_digits``  the digits of standard errors that survive rounding; None for losses
     """
 
     text: str
@@ -230,13 +230,13 @@ def loses_digits(found: Fit) -> bool:
 
 
 def is_affordable(problem: LeastSquaresProblem, starts: int) -> bool:
-    """Whether a problem that is not in balls yet can be worked out in them, in some seconds."""
+    """Whether a problem that is not in balls yet can be solved in them in some seconds."""
     work = problem.rows * len(problem.program.graph) * starts
     return problem.rule is computed and work <= MOST_IN_BALLS and has_balls()
 
 
 def restore_units(found: Fit, problem: LeastSquaresProblem, scales: Scales) -> Fit:
-    """A fit in the problem's own scales."""
+    """Convert a fit to the problem's own scales."""
     units = dict(zip(problem.parameters, scales.units.tolist(), strict=True))
     chosen = np.array([units[name] for name in found.estimated])
     parameters = {
@@ -261,17 +261,17 @@ def restore_units(found: Fit, problem: LeastSquaresProblem, scales: Scales) -> F
 
 
 def scale_interval(interval: tuple[float, float] | None, unit: float) -> tuple[float, float] | None:
-    """An interval times a number."""
+    """Multiply an interval by a number."""
     return None if interval is None else (interval[0] * unit, interval[1] * unit)
 
 
 def fit_starts(
     problem: LeastSquaresProblem, start: Mapping[str, float], manner: FitOptions, draws: int = 1
 ) -> tuple[list[Any], Any, Any]:
-    """The start that was given and further ones; and the least and the greatest of each parameter.
+    """Return the given start and further ones, and the least and the greatest of each parameter.
 
-    Each start is an array of points to choose from, a row each: of the further ones, every other has
-    ``draws``, and the rest one, as what is promising may mislead.
+    Each start is an array of points to choose from, a row each: of the further ones, every second has
+    ``draws``, and the rest one, since a promising point may mislead.
     """
     low, high = np.array([manner.bounds.get(name, (-inf, inf)) for name in problem.parameters]).T
     first = np.array([start[name] for name in problem.parameters])
@@ -281,7 +281,7 @@ def fit_starts(
 
 
 def draw_points(start: Any, low: Any, high: Any, count: int, seed: int) -> Any:
-    """Points within bounds, or some powers of ten around a start, a row each.
+    """Draw points within bounds, or some powers of ten around a start, a row each.
 
     Each of as many equal shares of a parameter's range has one of them.  Source: M. D. McKay, R. J. Beckman
     and W. J. Conover, Technometrics 21 (1979), 239.
@@ -299,9 +299,9 @@ def draw_points(start: Any, low: Any, high: Any, count: int, seed: int) -> Any:
 def best_of(
     problem: LeastSquaresProblem, starts: Sequence[Any], low: Any, high: Any
 ) -> tuple[LeastSquaresEnd, Starts]:
-    """The least of the minima that some starts lead to, with the outcome of each start.
+    """Return the least of the minima that some starts lead to, with the outcome of each start.
 
-    Of a start's points that one is searched from at which the parameters' first effects could explain
+    The search begins at the start's point where the parameters' first effects could explain
     most: so parameters that a model is linear in need not be near.
     """
     ends, passes, is_one = [], 0, len(starts) == 1
@@ -331,9 +331,9 @@ def best_of(
 def polish_within_bounds(
     problem: LeastSquaresProblem, minimum: LeastSquaresEnd, low: Any, high: Any
 ) -> tuple[LeastSquaresEnd, Any]:
-    """The minimum to the last digit, and which parameters are free there: the others are at a bound.
+    """Polish the minimum to the last digit; also return which parameters are free, not at a bound.
 
-    Those that the polish would first take beyond a bound are held at it, and it begins again.
+    Those that the polish would take beyond a bound first are held at it, and it begins again.
     """
     free = np.ones(len(low), dtype=bool)
     while True:
@@ -355,7 +355,7 @@ def polish_within_bounds(
 def drop_vanished(
     problem: LeastSquaresProblem, minimum: LeastSquaresEnd, units: Any, low: Any, high: Any
 ) -> LeastSquaresEnd:
-    """The minimum with 0 for parameters that are below the least unit of scales, if that is no worse."""
+    """Set parameters below the least unit of scales to 0, if that is no worse."""
     vanishes = (minimum.point != 0) & (
         np.abs(minimum.point * units) < np.ldexp(1.0, -LARGEST_POWER)
     )
@@ -377,9 +377,9 @@ def account_for_fit(
     starts: Starts,
     scales: Scales,
 ) -> Fit:
-    """The fit that a minimum gives; ``chosen`` are the positions of the parameters not at a bound.
+    """Make the fit of a minimum; ``chosen`` are the positions of the parameters not at a bound.
 
-    With it come the outcome of the starts, and the scales of the last search.
+    It includes the outcome of the starts, and the scales of the last search.
     """
     here, point = minimum.linearized, minimum.point
     names = tuple(problem.parameters[at] for at in chosen)
@@ -422,10 +422,10 @@ def estimate_parameters(
     moved: Any,
     reach: float,
 ) -> dict[str, Estimate]:
-    """The estimate of each parameter; ``names`` are those that are not at a bound.
+    """Return the estimate of each parameter; ``names`` are those that are not at a bound.
 
-    For these there are standard ``errors``, nan where the data do not determine one, and what rounding may
-    have ``moved`` each by; ``reach`` is how many of the errors an interval goes to each side.
+    For these there are standard ``errors``, nan for undetermined ones, and how far rounding may
+    have ``moved`` each; ``reach`` is half an interval's width in standard errors.
     """
     values = dict(zip(problem.parameters, map(float, point), strict=True))
     found = {name: Estimate(value, held="bound") for name, value in values.items()}
@@ -441,7 +441,7 @@ def estimate_parameters(
 def with_profiles(
     found: Fit, minimum: LeastSquaresEnd, free: Any, limits: tuple[Any, Any], scales: Scales
 ) -> Fit:
-    """The fit with intervals from profiles; one that meets a lower minimum has not converged.
+    """Add intervals from profiles to a fit; one that meets a lower minimum has not converged.
 
     Residuals of rounding alone have no profile: there the intervals stand for it.
     """
@@ -468,9 +468,9 @@ def with_profiles(
 
 
 def relative_offset(here: Linearized, spread: EstimateSpread, dof: int) -> float | None:
-    """How far the residuals are from square to the model's surface, which they are at a minimum.
+    """Return how far the residuals are from orthogonal to the model's surface, as they are at a minimum.
 
-    It is the tangent of the angle, by degrees of freedom; None where the residuals have no length.
+    It is the tangent of the angle, by degrees of freedom; None for residuals of 0.
     """
     along = float(np.linalg.norm(spread.basis.T @ here.q))
     across = sqrt(max(2 * here.cost - along * along, 0.0))
@@ -505,9 +505,9 @@ def fit_verdict(
     chosen: Any,
     share: float,
 ) -> tuple[bool, str]:
-    """Whether a fit has converged to a minimum that the data determine, and why, or why not.
+    """Tell whether a fit has converged to a minimum that the data determine, and why, or why not.
 
-    ``share`` is how large the sum of squares is beside that of the responses.
+    ``share`` is the sum of squares relative to that of the responses.
     """
     if spread.rank < len(names):
         met = [name for at, name in enumerate(names) if any(way[at] for way in spread.open)]
@@ -537,7 +537,7 @@ def fit_verdict(
 # The least sum of a formula.
 
 MOST_POINTS = 1000
-"""How many points a search takes at most."""
+"""The most points of a search."""
 REASONS = {
     "minimum": "the gradient is 0, and the Hessian positive definite",
     "saddle": "it stopped at a saddle: there is a way down from there",
@@ -545,7 +545,7 @@ REASONS = {
     "unbounded": "the sum falls for ever, and has no minimum",
     "not converged": "the search was still going down, or found no way to",
 }
-"""What a verdict says."""
+"""The messages of verdicts."""
 
 
 class Total(Objective):
@@ -556,7 +556,7 @@ class Total(Objective):
         self.problem = problem
 
     def sums(self, ready: Ready, at: Vector) -> Vector:
-        """The results of a program, each summed over all rows."""
+        """Return the results of a program, each summed over all rows."""
         parts: list[list[float]] = [[] for _ in range(ready.outputs)]
         for _, results in self.problem.results(at, ready):
             for part, result in zip(parts, results, strict=True):
@@ -564,17 +564,17 @@ class Total(Objective):
         return np.array([fsum(part) if np.isfinite(part).all() else sum(part) for part in parts])
 
     def value(self, at: Vector) -> float:
-        """The sum."""
+        """Return the sum."""
         return self.slope(at)[0]
 
     def slope(self, at: Vector) -> tuple[float, Vector]:
-        """The sum and its gradient."""
+        """Return the sum and its gradient."""
         self.counts.gradient += 1
         value, *slopes = self.sums(self.problem.first, at)[:-1]
         return float(value), np.array(slopes)
 
     def hessian(self, at: Vector) -> Vector:
-        """The sum's Hessian."""
+        """Return the sum's Hessian."""
         ready, entries = self.problem.second
         found = self.sums(ready, at)
         matrix = np.zeros((len(at), len(at)))
@@ -583,11 +583,11 @@ class Total(Objective):
         return matrix
 
     def product(self, at: Vector, direction: Vector) -> Vector:
-        """The Hessian times a direction."""
+        """Return the Hessian times a direction."""
         return self.curvature(at) @ direction
 
     def noise(self, at: Vector) -> tuple[float, Vector]:
-        """What rounding may have done to the sum and to its gradient: to each row, and in adding up."""
+        """Bound the rounding of the sum and of its gradient: in each row, and in adding up."""
         found = np.zeros(2 + len(at))
         for _, results, errors in self.problem.erring(at):
             pairs = zip(results, errors, strict=True)
@@ -601,7 +601,7 @@ def fit_likelihood(
     start: Mapping[str, float],
     manner: FitOptions,
 ) -> Fit:
-    """The parameters at which a formula, summed over rows, is least, from a start, by parameter.
+    """Fit the parameters at which a formula, summed over rows, is least, from a start.
 
     Standard errors are those of a negative log-likelihood: by the inverse of its Hessian.  Source: van der
     Vaart, Asymptotic Statistics (1998), section 5.5.
@@ -635,7 +635,7 @@ def likelihood_outcome(
     starts: Starts,
     reach: float,
 ) -> Fit:
-    """Judge the end of a search; ``reach`` is that of ``interval_quantile``."""
+    """Judge the end of a search; ``reach`` comes from ``interval_quantile``."""
     problem, here = total.problem, course.last
     chosen = np.flatnonzero(~box.held(here.at, here.slope))
     names = tuple(problem.parameters[at] for at in chosen)
@@ -673,12 +673,12 @@ def likelihood_outcome(
 
 
 class FitCurve(NamedTuple):
-    """A drawing: rows and residuals over a column, or over the model's values if there are several.
+    """A drawing: rows and residuals over a column, or over the model's values if there are several columns.
 
-    ``column``     what lies on the horizontal axis; empty for the model's values
+    ``column``     the horizontal axis; empty for the model's values
     ``x`` ``y``    the rows' places and responses, with their standard ``deviations`` if they are known
     ``residuals``  response less model
-    ``places``     those of the curve, with its ``values``, and the ends of its confidence band
+    ``places``     the curve's places, with its ``values``, and the ends of its confidence band
     """
 
     column: str
@@ -693,7 +693,7 @@ class FitCurve(NamedTuple):
 
 
 def fit_curve(found: Fit) -> FitCurve:
-    """What a picture of a fit shows."""
+    """Return the contents of a fit's picture."""
     problem = found.problem
     point = np.array([found.parameters[name].value for name in problem.parameters])
     graph, model = problem.graph, problem.graph.operands[problem.graph.output][-1]
@@ -724,7 +724,7 @@ def fit_curve(found: Fit) -> FitCurve:
 def model_curve(
     found: Fit, point: Any, column: int, first: list[float], x: list[float]
 ) -> tuple[list[float], list[float], list[float] | None, list[float] | None]:
-    """The model over a column, and its band: what the estimates' covariance comes to there.
+    """Return the model over a column, and its band by the estimates' covariance.
 
     Source: Bates and Watts, Nonlinear Regression Analysis (1988), section 2.3.2.
     """

@@ -1,7 +1,7 @@
-"""A model over columns: its residuals about a point, and the point at which their squares sum to least.
+"""A model over columns: its residuals about a point, and the point of their least sum of squares.
 
 Whatever the rows, J = Q R and r = Q (q, rest): costs, gradients and steps depend on R, q and the length of
-the rest alone, and these are made block by block.  So the rows are gone through once for a point, and
+the rest alone, and these are made block by block.  So each point takes one pass over the rows, which
 never need to be in memory together.  Source: Å. Björck, Numerical Methods for Least Squares Problems
 (1996), sections 2.4 and 9.2.
 
@@ -43,17 +43,17 @@ __all__ = [
 ]  # fmt: skip
 
 PIECE = 2**14
-"""The rows that are worked on at a time."""
+"""The rows of a block."""
 SAFE_POWER = 128
 """Numbers within 2^±``SAFE_POWER`` of each other have squares that add up, and need no scales."""
 LARGEST_POWER = 1000
-"""The largest power of 2 that a scale is, so that neither it nor 1 over it is beyond doubles."""
+"""The largest power of 2 of a scale, so that neither it nor 1 over it is beyond the doubles."""
 COMPILED = 2**24
-"""From so many operations over all rows on, machine code is made of them where that can be."""
+"""The operations over all rows from which on machine code is made of them, where possible."""
 
 
 class Loss(NamedTuple):
-    """A loss of z, a residual's square in units of the scale's: the loss, and its two derivatives.
+    """A loss of z, a residual's square in units of the scale: the loss and its two derivatives.
 
     Each is z for small z and concave, so that z times the first derivative never exceeds the loss.
     """
@@ -84,14 +84,14 @@ LOSSES: Mapping[str, Loss] = {
 
 
 class Columns(NamedTuple):
-    """Some rows: the columns by position, and what each row's residual is multiplied with, if anything."""
+    """Some rows: the columns by position, and the factor of each row's residual, if any."""
 
     columns: Sequence[Any]
     scale: Any = None
 
 
 class Linearized(NamedTuple):
-    """Residuals about a point: R, q, and the length of what lies outside the Jacobian's columns.
+    """Residuals about a point: R, q, and the length of the rest outside the Jacobian's columns.
 
     ``cost`` is half the sum of squares, or of losses.
     """
@@ -103,7 +103,7 @@ class Linearized(NamedTuple):
 
 
 class Ready(NamedTuple):
-    """What works out a program for rows, and how many outputs that has."""
+    """A program's kernel over rows, and its number of outputs."""
 
     kernel: Callable[..., None]
     outputs: int
@@ -114,11 +114,11 @@ class LeastSquaresProblem:
 
     ``graph``       the residual, response minus model; ``response`` is the response's node there
     ``columns``     the names of the columns, in their order
-    ``parameters``  the names of what is estimated
-    ``blocks``      goes through the rows, some at a time
-    ``rows``        how many they are
-    ``loss``        what a residual costs, by name, if not half its square; ``width`` is the loss's scale
-    ``rule``        derives; by ``real`` each number is the double nearest to the truth, found in balls
+    ``parameters``  the names of the estimated parameters
+    ``blocks``      iterates over the rows, some at a time
+    ``rows``        the number of rows
+    ``loss``        the loss by name, if not half the square; ``width`` is its scale
+    ``rule``        derives; by ``real`` each number is the double nearest to the true one, found in balls
 
     A point is an array of the parameters' values.
     """
@@ -141,18 +141,18 @@ class LeastSquaresProblem:
         self.loss, self.width, self.rule = loss, width, rule
 
     def __getstate__(self) -> dict[str, Any]:
-        """The pickled state: the rows themselves, and no machine code, which is made again."""
+        """Return the state to pickle: the rows themselves, without machine code, which is made again."""
         return {**self.not_made, "blocks": partial(iter, [*self.blocks()])}
 
     @property
     def not_made(self) -> dict[str, Any]:
-        """The attributes that are not made of others."""
+        """The attributes that are not computed from others."""
         made = {"first", "second", "program"}
         return {name: value for name, value in self.__dict__.items() if name not in made}
 
     @property
     def in_balls(self) -> LeastSquaresProblem:
-        """The same problem in balls."""
+        """Return the same problem in balls."""
         found = copy(self)
         found.__dict__ = {**self.not_made, "graph": name_literals(self.graph), "rule": exact_rule}
         return found
@@ -168,17 +168,17 @@ class LeastSquaresProblem:
 
     @cached_property
     def first(self) -> Ready:
-        """The same, made ready."""
+        """The residual's program, ready to run."""
         return self.ready(self.program)
 
     @cached_property
     def second(self) -> tuple[Ready, Entries]:
-        """The residual, its first and second derivatives; and which output each of the second ones is."""
+        """The program of the residual and its derivatives, and the output of each second one."""
         program, entries = hessian_entries(self.graph, self.parameters, self.rule)
         return self.ready(program), entries
 
     def ready(self, program: Program) -> Ready:
-        """A program made ready for as many rows as there are."""
+        """Make a program ready for all rows."""
         names = [*self.columns, *self.parameters]
         if self.rule is exact_rule:
             return Ready(partial(fill_truly, program, names), len(program.outputs))
@@ -189,9 +189,9 @@ class LeastSquaresProblem:
     def results(
         self, point: Any, ready: Ready | None = None
     ) -> Iterator[tuple[Columns, list[Any]]]:
-        """The rows, some at a time, with what a program comes to at a point: ``first``, if not another.
+        """Yield the rows, some at a time, with a program's results at a point; ``first`` by default.
 
-        Every row has a scale there; residuals and derivatives are not multiplied with it yet.
+        Every row has a scale; residuals and derivatives are not multiplied by it yet.
         """
         kernel, count = ready or self.first
         memory = staggered_columns(count, min(PIECE, self.rows))
@@ -206,7 +206,7 @@ class LeastSquaresProblem:
                 yield Columns(given, scales[low : low + PIECE]), [one[:rows] for one in memory]
 
     def erring(self, point: Any) -> Iterator[tuple[Columns, list[Any], list[Any]]]:
-        """The same, with what rounding may have done to each result, row by row and to first order.
+        """Yield the same with the rounding bound of each result, row by row and to first order.
 
         It is bounded as the guard does (``run/arrays/bounds.py``).
         """
@@ -222,7 +222,7 @@ class LeastSquaresProblem:
             yield block, results, [np.broadcast_to(bounds[output], shape) for output in outputs]
 
     def linearized(self, point: Any) -> Linearized | None:
-        """The residuals about a point; None where they, or their derivatives, are not finite."""
+        """Linearize the residuals about a point; None where they, or their derivatives, are not finite."""
         size = len(self.parameters)
         triangle, cost = np.zeros((size + 1, size + 1)), 0.0
         for block, (residual, *slopes, _) in self.results(point):
@@ -246,7 +246,7 @@ class LeastSquaresProblem:
         return Linearized(triangle[:size, :size], q, rest, cost)
 
     def curvature(self, point: Any) -> Any:
-        """What the cost's Hessian has beyond J'J, which second derivatives and losses bring."""
+        """Return the cost's Hessian less J'J, the part of second derivatives and losses."""
         ready, entries = self.second
         size = len(self.parameters)
         found = np.zeros((size, size))
@@ -267,7 +267,7 @@ class LeastSquaresProblem:
 def fill_truly(
     program: Program, names: Sequence[str], columns: Sequence[Any], out: Sequence[Any], *rows: int
 ) -> None:
-    """Fill some rows of a program's outputs with the doubles nearest to the truth."""
+    """Fill some rows of a program's outputs with the doubles nearest to the true numbers."""
     typed = dict.fromkeys(names, "")
     for row in range(*rows):
         given = {name: float(column[row]) for name, column in zip(names, columns, strict=True)}
@@ -277,7 +277,7 @@ def fill_truly(
 
 
 def stack_triangle(triangle: Any, rows: Any) -> Any:
-    """The triangle of the rows that another stands for, and of some more."""
+    """Update a triangle by some more rows."""
     return np.linalg.qr(np.concatenate([triangle, rows]), mode="r")
 
 
@@ -289,7 +289,7 @@ def least_squares_problem(
     fixed: Mapping[str, float],
     *rest: Any,
 ) -> LeastSquaresProblem:
-    """The problem to make a graph's output small in all rows; ``response`` is the response's node.
+    """Make the problem of a small output of a graph in all rows; ``response`` is the response's node.
 
     ``fixed`` are values of parameters that are not estimated; ``rest`` are further fields of the problem.
     """
@@ -305,9 +305,9 @@ def least_squares_problem(
 
 
 class Scales(NamedTuple):
-    """Powers of 2 in which a problem is worked on, so that no square of its numbers is beyond doubles.
+    """Powers of 2 that scale a problem so that no square of its numbers is beyond the doubles.
 
-    ``powers`` are the exponents: of the residuals' scale, of what rows' residuals are multiplied with, and
+    ``powers`` are the exponents: of the residuals' scale, of the rows' factors, and
     of each parameter's unit.
     """
 
@@ -320,14 +320,14 @@ class Scales(NamedTuple):
 
     @property
     def size(self) -> float:
-        """The scale of rows' residuals, multiplied as they are."""
+        """The scale of rows' residuals, factors included."""
         return float(np.ldexp(1.0, self.powers[0] + self.powers[1]))
 
 
 def scales_at(problem: LeastSquaresProblem, point: Any, most: int = 0) -> Scales:
-    """The scales of what is met at a point; 1 where that is a power of 2 of at most ``most``.
+    """Return the scales of the numbers at a point; 1 where these are below 2^``most``.
 
-    A parameter's is its own, or, where that has no effect, such that it explains the responses.
+    A parameter's scale is its size, or, where that has no effect, one that explains the responses.
     """
     sizes = np.zeros(2 + len(point))
     for block, (residual, *slopes, response) in problem.results(point):
@@ -344,7 +344,7 @@ def scales_at(problem: LeastSquaresProblem, point: Any, most: int = 0) -> Scales
 
 
 def rescale_problem(problem: LeastSquaresProblem, scales: Scales) -> LeastSquaresProblem:
-    """The same problem in some scales."""
+    """Return the problem in some scales."""
     if not scales.powers.any():
         return problem
     residual, weight, *units = map(float, np.ldexp(1.0, scales.powers))
@@ -369,7 +369,7 @@ def rescale_problem(problem: LeastSquaresProblem, scales: Scales) -> LeastSquare
 
 
 def weigh_blocks(blocks: Callable[[], Iterator[Columns]], weight: float) -> Iterator[Columns]:
-    """Rows whose scales are divided by a weight."""
+    """Yield rows whose scales are divided by a weight."""
     for columns, scale in blocks():
         yield Columns(columns, (1.0 if scale is None else scale) / weight)
 
@@ -378,30 +378,30 @@ def weigh_blocks(blocks: Callable[[], Iterator[Columns]], weight: float) -> Iter
 
 NEED = "fits need SciPy"
 FINE = 1e-15
-"""To what relative changes the trust region goes on."""
+"""The relative change at which the trust region stops."""
 POINTS = 1000
 """The most points that it tries, for each parameter."""
 TRUE_POINTS = 100
-"""The most in balls."""
+"""The most points in balls."""
 MOST_POLISHING = 100
 """The most steps of the polish."""
 SHRINKS = 0.5
-"""A step of the polish is to be shorter than so many of the one before it, or it is one of the last."""
+"""A step of the polish longer than this part of the one before is one of the last."""
 FALLS = 0.5
-"""Nor if the cost fell below this share of what it was: it may be on its way to 0."""
+"""Unless the cost fell below this share: it may be on its way to 0."""
 AS_GOOD_AS_0 = 1e-6
 """A parameter below this share of the size that would explain all residuals counts as 0."""
 SLACK = 1e-9
-"""By so much, relatively, a cost may rise in a step of the polish, for all that rounding does."""
+"""The relative rise of a cost in a step of the polish that rounding explains."""
 SECOND_ORDER = 24
 """The most parameters for which second derivatives are formed."""
 
 
 class LeastSquaresEnd(NamedTuple):
-    """Where the search ended: the point, the residuals about it, and how many points it took.
+    """The end of a search: the point, the residuals about it, and the number of points it took.
 
-    ``step`` is the next step from there.  ``curvature`` are the eigenvalues of what the Hessian has beyond
-    J'J, in units of J'J; None where it is not known.  ``exhausted`` says that no more points were tried.
+    ``step`` is the next step from there.  ``curvature`` are the eigenvalues of the Hessian less
+    J'J, in units of J'J; None where unknown.  ``exhausted`` says that the points ran out.
     """
 
     point: Any
@@ -422,7 +422,7 @@ def descend_residuals(
     tolerance: float = FINE,
     most: int = POINTS,
 ) -> LeastSquaresEnd:
-    """Where the trust region stops, from a start within the bounds at which all is finite.
+    """Run the trust region from a start within the bounds at which all is finite.
 
     Only the parameters that are ``free`` move, all by default; ``most`` points are tried for each.  Raises
     ``MissingExtraError`` without SciPy.
@@ -464,7 +464,7 @@ def descend_residuals(
 
 
 def strictly_inside(start: Any, low: Any, high: Any) -> Any:
-    """A start strictly within its bounds, which a trust region wants."""
+    """Move a start strictly inside its bounds, as a trust region requires."""
     room = np.minimum(high - low, np.maximum(np.abs(start), 1.0)) * 1e-8
     return np.clip(start, low + room, high - room)
 
@@ -472,7 +472,7 @@ def strictly_inside(start: Any, low: Any, high: Any) -> Any:
 def polish_fit(
     problem: LeastSquaresProblem, minimum: LeastSquaresEnd, free: Any
 ) -> LeastSquaresEnd:
-    """The minimum to the last digit; only the parameters that are ``free`` move."""
+    """Polish the minimum to the last digit; only the ``free`` parameters move."""
     tried: list[Linearized | None] = []
 
     def stage_at(point: Any, here: Linearized) -> NewtonStage:
@@ -501,9 +501,9 @@ def polish_fit(
 
 
 def relative_length(step: Any, point: Any, here: Linearized) -> float:
-    """The length of a step, by the parameter that it changes most, relative to each.
+    """Return a step's length: the greatest change of a parameter relative to its size.
 
-    A parameter may be 0, or negligible beside what the residuals leave open: that is its size then.
+    A parameter of 0, or negligible beside the residuals' effect, takes that effect as its size.
     """
     columns = np.sqrt(np.sum(here.factor**2, axis=0))
     open = np.where(columns > 0, AS_GOOD_AS_0 * here.rest / columns, 0.0)
@@ -512,9 +512,9 @@ def relative_length(step: Any, point: Any, here: Linearized) -> float:
 
 
 def by_lengths(factor: Any) -> tuple[Any, Any, Any, Any]:
-    """A triangle with columns of length 1 by singular values, and the lengths that the columns had.
+    """Decompose a triangle, its columns scaled to length 1, by singular values; return the lengths too.
 
-    The product of the first three, by the lengths, is the triangle.
+    The product of the first three and the lengths is the triangle.
     """
     lengths = np.sqrt(np.sum(factor**2, axis=0))
     lengths[lengths == 0] = 1.0
@@ -524,9 +524,9 @@ def by_lengths(factor: Any) -> tuple[Any, Any, Any, Any]:
 def next_step(
     problem: LeastSquaresProblem, point: Any, here: Linearized, free: Any
 ) -> tuple[Any, Any]:
-    """Newton's step, or that of Gauss and Newton where the Hessian is not to be had or not positive.
+    """Return Newton's step, or that of Gauss and Newton where the Hessian is missing or not positive.
 
-    With it come the eigenvalues of the curvature, in units of J'J.
+    Also return the eigenvalues of the curvature, in units of J'J.
     """
     chosen = np.flatnonzero(free)
     u, s, vt, lengths = by_lengths(here.factor[:, chosen])

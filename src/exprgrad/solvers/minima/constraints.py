@@ -1,4 +1,4 @@
-"""Constraints as people write them, ``x + y == 2``, ``0 <= x <= y``, and minima under them.
+"""Constraints such as ``x + y == 2`` or ``0 <= x <= y``, and minima under them.
 
 SciPy's engines lead there, and Newton's method on the constraints that are active to the last digits.
 Sources: J. Nocedal and S. J. Wright, Numerical Optimization (2006), chapters 12 and 18: the conditions of
@@ -60,23 +60,23 @@ EXAMPLE = 'such as "x^2 + y^2 <= 1" or "x + y == 2"'
 TURNED = {">=", "≥", ">"}
 EQUAL = {"==", "="}
 TOUCHING = 1e-6
-"""A constraint within such a part of its sizes of being met with equality may be active."""
+"""A constraint this close to equality, relative to its terms, may be active."""
 POLISHING = 50
 """The most Newton steps."""
 RESTARTS = 5
-"""How often the search goes on from beside a saddle."""
+"""The restarts of a search beside a saddle."""
 NOT_BY_DIGITS = {"undefined", "infeasible", "vanishing"}
-"""Why a search ends that more digits would not lead on."""
+"""The reasons for an end that more digits would not change."""
 SHOWN = 1e-7
-"""Numbers that may be off by such a part of themselves are right in the digits that are shown."""
+"""Numbers with a relative error below this are right in the digits shown."""
 LOOSE = 1e-9
-"""How large what is left of the gradient may be, as a part of the gradients that cancel."""
+"""The part of the cancelling gradients that may remain."""
 
 
 class Constraint(NamedTuple):
     """A function that is 0 where its two sides are equal, and not above 0 where the constraint holds.
 
-    A formula's kinks are such equations, and so are edges of its domain.
+    A formula's kinks, and edges of its domain, are such equations.
     """
 
     text: str
@@ -88,9 +88,9 @@ class Constraint(NamedTuple):
 def read_constraints(
     texts: Sequence[str], inputs: Mapping[str, Any], layout: PointLayout
 ) -> list[Constraint]:
-    """Constraints from their texts, over the inputs of a formula; a chain makes several.
+    """Read constraints from texts, over the inputs of a formula; a chain makes several.
 
-    Raises ``LanguageError`` or ``RequestError`` for what is none, ``InputError`` for a name that the
+    Raises ``LanguageError`` or ``RequestError`` for an invalid one, ``InputError`` for a name that the
     formula does not read, and ``ShapeError`` for a tensor.
     """
     found: list[Constraint] = []
@@ -117,7 +117,7 @@ def read_constraints(
 
 
 def comparisons_in(text: str) -> Iterator[tuple[Span, tuple[Span, Span], str]]:
-    """The comparisons of a constraint: the place of each, those of its two sides, and its sign."""
+    """Yield the comparisons of a constraint: the span of each, those of its two sides, and its sign."""
     flat = "".join(
         "1" if depth else letter for letter, depth in zip(text, bracket_depths(text), strict=True)
     )
@@ -138,7 +138,7 @@ def comparisons_in(text: str) -> Iterator[tuple[Span, tuple[Span, Span], str]]:
 
 
 def check_side(text: str, side: Span, inputs: Mapping[str, Any]) -> None:
-    """Read a side of a constraint by itself, so that errors show their places in the whole."""
+    """Read one side of a constraint, so that errors show their places in the whole."""
     try:
         graph = parse_and_derive(text[slice(*side)], is_expression=False)
         for name, node in graph.inputs.items():
@@ -159,7 +159,7 @@ def check_side(text: str, side: Span, inputs: Mapping[str, Any]) -> None:
 
 
 class Pressing(NamedTuple):
-    """A constraint at a point: its value, which is not above 0 where it holds, and its gradient."""
+    """A constraint at a point: its value, at most 0 where it holds, and its gradient."""
 
     text: str
     value: float
@@ -211,7 +211,7 @@ def restore_feasibility(limits: Sequence[Constraint], at: Vector, box: Box, most
     """Move an infeasible point towards feasibility: minimize each broken inequality in turn.
 
     Where a constraint's gradient vanishes on its boundary, as for ``x^2 <= 0``, Newton's steps
-    approach the boundary as they would a minimum.
+    approach the boundary as they approach a minimum.
     """
     for one in limits:
         if not one.is_equation and one.function.value(at) > 0:
@@ -223,7 +223,7 @@ def restore_feasibility(limits: Sequence[Constraint], at: Vector, box: Box, most
 def along_surfaces(
     objective: Objective, limits: Sequence[Constraint], start: Vector, box: Box, most: int
 ) -> Vector:
-    """The least point where equations hold, from one nearby; without SciPy by Newton's steps alone."""
+    """Find the least point where equations hold, from one nearby; without SciPy by Newton's steps alone."""
     with suppress(MissingExtraError):
         start = run_scipy(
             objective, limits, start, box, most, SearchCourse([turn_at(objective, start)])
@@ -240,7 +240,7 @@ def run_scipy(
     most: int,
     course: SearchCourse,
 ) -> Vector:
-    """Where SciPy's search ends."""
+    """Run SciPy's search; return its end."""
     optimize = import_extra("scipy.optimize", "constraints need the package scipy")
     rules = [
         {
@@ -269,7 +269,7 @@ def run_scipy(
 
 
 def limits_at(limits: Sequence[Constraint], at: Vector) -> list[Pressing]:
-    """Some constraints at a point."""
+    """Evaluate constraints at a point."""
     return [
         Pressing(one.text, *one.function.slope(at), one.is_equation, one.function) for one in limits
     ]
@@ -278,7 +278,7 @@ def limits_at(limits: Sequence[Constraint], at: Vector) -> list[Pressing]:
 def rows_at(
     limits: Sequence[Constraint], at: Vector, box: Box, layout: PointLayout
 ) -> list[Pressing]:
-    """The same, and the bounds beside them."""
+    """Evaluate constraints at a point, and bounds as constraints."""
     found = limits_at(limits, at)
     names = layout.names() if np.any(np.isfinite(box.low) | np.isfinite(box.high)) else []
     for place, name in enumerate(names):
@@ -294,7 +294,7 @@ def rows_at(
 def active_rows(
     rows: Sequence[Pressing], at: Vector, slope: Vector
 ) -> tuple[list[Pressing], Vector]:
-    """The rows that are met with equality and press on the point, and how hard: their multipliers."""
+    """Return the rows that are met with equality and press on the point, and their multipliers."""
     near = [
         row
         for row in rows
@@ -313,14 +313,14 @@ def active_rows(
 
 
 def constraint_slopes(rows: Sequence[Pressing], at: Vector) -> Vector:
-    """The gradients of constraints at a point, a row for each."""
+    """Return the gradients of constraints at a point, a row for each."""
     return np.array([row.slope for row in rows]).reshape(len(rows), len(at))
 
 
 def lagrangian_hessian(
     objective: Objective, rows: Sequence[Pressing], pressed: Vector, at: Vector
 ) -> Vector:
-    """The Hessian of the formula and of its active constraints, weighted by their multipliers."""
+    """Return the Hessian of the formula plus those of its active constraints times their multipliers."""
     matrix = objective.curvature(at).copy()
     for row, weight in zip(rows, pressed, strict=True):
         if row.function is not None:
@@ -331,7 +331,7 @@ def lagrangian_hessian(
 def lagrangian_step(
     objective: Objective, rows: Sequence[Pressing], pressed: Vector, at: Vector, slope: Vector
 ) -> tuple[Vector, Vector] | None:
-    """Newton's step for active constraints and the gradient, and the multipliers that go with it.
+    """Return Newton's step for active constraints and the gradient, and its multipliers.
 
     None where something is not finite.
     """
@@ -353,7 +353,7 @@ def lagrangian_step(
 def polish_constrained(
     objective: Objective, limits: Sequence[Constraint], at: Vector, box: Box
 ) -> Vector:
-    """Newton's steps for the active constraints and the gradient, until they stop shrinking.
+    """Take Newton's steps for the active constraints and the gradient, until they stop shrinking.
 
     Steps that shrink by a constant ratio, as they do where derivatives vanish, are followed to their end.
     """
@@ -385,15 +385,15 @@ def polish_constrained(
 
 
 def free_ways(slopes: Vector) -> Vector:
-    """The ways, as rows of length 1, along which constraints with these gradients stay as they are."""
+    """Return the unit directions, as rows, along which constraints with these gradients are constant."""
     _, sizes, ways = np.linalg.svd(slopes, full_matrices=True)
     return ways[int(np.sum(sizes > 1e-10 * np.max(sizes, initial=0.0))) :]
 
 
 def nearest_met(rows: Sequence[Pressing], at: Vector, box: Box) -> Vector:
-    """The nearest point where constraints are 0, to first order.
+    """Return the nearest point where constraints are 0, to first order.
 
-    A step that is for the gradient, too, leaves of them what is rounded of numbers as large as that.
+    A step that serves the gradient, too, leaves the rounding of numbers as large as that step.
     """
     values = np.array([row.value for row in rows])
     slopes = constraint_slopes(rows, at)
@@ -405,7 +405,7 @@ def nearest_met(rows: Sequence[Pressing], at: Vector, box: Box) -> Vector:
 def judged_within(
     objective: Objective, limits: Sequence[Constraint], course: SearchCourse, box: Box
 ) -> Judged:
-    """The verdict on the end of a search under constraints."""
+    """Judge the end of a search under constraints."""
     here, layout = course.last, objective.layout
 
     def allowed(at: Vector) -> bool:
@@ -444,7 +444,7 @@ def judged_within(
 
 
 def on_bounds(at: Vector, rows: Sequence[Pressing], box: Box) -> Vector:
-    """A point at exactly those bounds that are active."""
+    """Move a point exactly onto the active bounds."""
     found = box.clipped(at)
     for row in rows:
         if row.function is None:
@@ -454,19 +454,19 @@ def on_bounds(at: Vector, rows: Sequence[Pressing], box: Box) -> Vector:
 
 
 def constraint_violation(row: Pressing) -> float:
-    """By how much a constraint is broken."""
+    """Return by how much a constraint is broken."""
     return abs(row.value) if row.is_equation else max(row.value, 0.0)
 
 
 def constraints_hold(
     layout: PointLayout, limits: Sequence[Constraint], box: Box, course: SearchCourse, at: Vector
 ) -> bool:
-    """Whether constraints and bounds hold at a point, as far as rounding lets them."""
+    """Whether constraints and bounds hold at a point, within rounding."""
     return broken_of(rows_at(limits, at, box, layout), at, course) is None
 
 
 def broken_of(rows: Sequence[Pressing], at: Vector, course: SearchCourse) -> Pressing | None:
-    """The constraint that is broken most at a point, if one is."""
+    """Return the constraint that is broken most at a point, if any."""
     broken = max(rows, key=constraint_violation, default=None)
     is_broken = broken is not None and not constraint_violation(broken) <= rounding_room(
         broken, at, course
@@ -475,7 +475,7 @@ def broken_of(rows: Sequence[Pressing], at: Vector, course: SearchCourse) -> Pre
 
 
 def rounding_room(row: Pressing, at: Vector, course: SearchCourse) -> float:
-    """By how much it may seem so for what is rounded, where numbers like the start's may cancel."""
+    """Return how far rounding may break it, where numbers like the start's may cancel."""
     sizes = np.maximum(np.abs(at), np.minimum(np.abs(course.turns[0].at), 1.0))
     rounded = 0.0 if row.function is None else row.function.noise(at)[0]
     return 8 * (rounded + EPSILON * float(np.abs(row.slope) @ sizes)) + np.finfo(float).tiny
@@ -484,9 +484,9 @@ def rounding_room(row: Pressing, at: Vector, course: SearchCourse) -> float:
 def rests_on_noise(
     objective: Objective, limits: Sequence[Constraint], here: Turn, found: Judged, box: Box
 ) -> bool:
-    """Whether rounding may have made a verdict, or a digit shown of the point or of the curvature.
+    """Whether rounding may decide the verdict, or a shown digit of the point or the curvature.
 
-    A point moves as Newton's step does for what its equations are off by.
+    A point moves by Newton's step for the errors of its equations.
     """
     is_far = found.kind == "unbounded" or vector_norm(here.at) > NEARBY
     if is_far or found.reason in NOT_BY_DIGITS:
@@ -517,7 +517,7 @@ def rests_on_noise(
 def bends_along(
     objective: Objective, rows: Sequence[Pressing], pressed: Vector, at: Vector
 ) -> Spectrum | None:
-    """The eigenvalues of the Lagrangian's Hessian along what constraints leave free; None if not finite."""
+    """Return the Lagrangian's eigenvalues along the free directions; None if not finite."""
     free = free_ways(constraint_slopes(rows, at))
     matrix = free @ lagrangian_hessian(objective, rows, pressed, at) @ free.T
     if not np.all(np.isfinite(matrix)):
@@ -529,7 +529,7 @@ def bends_along(
 def by_projection(
     objective: Objective, rows: Sequence[Pressing], pressed: Vector, here: Turn, box: Box
 ) -> Judged:
-    """The verdict by the Hessian along what the active constraints leave free."""
+    """Judge by the Hessian along the directions that the active constraints leave free."""
     bends = bends_along(objective, rows, pressed, here.at)
     if bends is None:
         return Judged("not converged", "large")

@@ -41,30 +41,30 @@ __all__ = ["Minimum", "Resting", "Stage", "Wanted", "minimize_formula", "value_a
 
 Found = TypeVar("Found", bound=DiagnosedRun)
 RunAt = Callable[[Vector], Found]
-"""What runs both sweeps at a point."""
+"""Runs both sweeps at a point."""
 
 SEARCH_STEPS, STEPS_EACH, MOST_STEPS_AT_ALL = 1000, 10, 10_000
-"""The most steps of a search where no number is asked for: so many, or for each number, or at all."""
+"""The default limit of a search's steps: a base, a count for each number, and a maximum."""
 MOST_SIDES = 200
-"""A formula of more numbers that move is not asked about kinks."""
+"""The most moving numbers of a formula that is checked for kinks."""
 ASIDE, SMALLEST_JUMP = 1e-9, 1e-6
-"""How far beside a point a jump is looked for, and how large it is, in sizes of point and value."""
+"""The distance at which a jump is sought, and its least size, relative to point and value."""
 MOST_SLOPES = 2
 """The most inputs whose slopes at a kink are listed."""
 MOST_IN_BALLS = 10_000
-"""How many nodes times numbers that move a formula may have for a search in balls, at a second or two."""
+"""The most nodes times moving numbers for a search in balls, which takes a second or two."""
 AROUND = 3.0
-"""How far from the given start others are drawn, in sizes of its numbers: a normal distribution's sigma."""
+"""The sigma of the normal distribution of other starts, relative to the given start's numbers."""
 ALIKE = 1e-6
-"""Minima that are so near to each other, in sizes of the point, are one."""
+"""Minima nearer to each other than this, relative to the point, are one."""
 RESTARTS = 20
-"""How often a search goes on from a lower point beside a kink, or one where the Hessian is singular."""
+"""The restarts from a lower point beside a kink, or where the Hessian is singular."""
 
 
 class Wanted(NamedTuple):
-    """Wishes beyond the formula and the start.
+    """The request beyond the formula and the start.
 
-    ``bounds`` are the least and the greatest value by input, of a tensor each of its numbers';
+    ``bounds`` are the least and the greatest value by input, for a tensor of each number;
     ``subject`` are constraints as texts, ``most`` is how many steps a search takes at most.
     """
 
@@ -77,7 +77,7 @@ class Wanted(NamedTuple):
 
 
 class Stage(NamedTuple):
-    """A point on the way; ``slope`` is the gradient's norm, ``moved`` how far the one before is."""
+    """A point on the way; ``slope`` is the gradient's norm, ``moved`` the distance from the one before."""
 
     step: int
     value: float
@@ -87,7 +87,7 @@ class Stage(NamedTuple):
 
 
 class Resting(NamedTuple):
-    """A minimum that so many of several ``starts`` led to."""
+    """A minimum, with the number of ``starts`` that led to it."""
 
     point: dict[str, Any]
     value: float
@@ -101,7 +101,7 @@ class Minimum(NamedTuple, Generic[Found]):
     ``value``      the formula's true value there
     ``verdict``    ``minimum`` (or ``maximum``), ``saddle``, ``flat``, ``unbounded``, ``kink`` or ``not
                    converged``
-    ``message``    the same in words, with what shows it
+    ``message``    the same in words, with the evidence
     ``direction``  by name, the direction in which the value goes down, or hardly changes, or falls for ever
     ``curvature``  the least and the greatest eigenvalue of the Hessian over the numbers that are free; None
                    where it is not known
@@ -109,11 +109,11 @@ class Minimum(NamedTuple, Generic[Found]):
     ``residual``   the norm of what these leave of the gradient; None without constraints
     ``kinks``      the operations that have a kink at the point
     ``slopes``     there, by input, the derivatives from the left and the right; None where there is none
-    ``is_found``   whether a minimum, or the maximum that was asked for, was shown to be there
-    ``counts``     how often value, gradient and Hessian were worked out
+    ``is_found``   whether a minimum, or the requested maximum, was shown to be there
+    ``counts``     the number of evaluations of value, gradient and Hessian
     ``stages``     the way, from the start on
     ``run``        both sweeps at the point
-    ``places``     of several starts, the minima that were found, the lowest first
+    ``places``     for several starts, the minima found, the lowest first
     """
 
     point: dict[str, Any]
@@ -144,7 +144,7 @@ def minimize_formula(
     wrt: Sequence[str],
     wanted: Wanted,
 ) -> Minimum[Found]:
-    """The minimum that a search comes to which moves ``wrt``; ``at`` runs both sweeps at a point.
+    """Search a minimum by moving ``wrt``; ``at`` runs both sweeps at a point.
 
     Raises ``InputError`` where no input moves.
     """
@@ -180,7 +180,7 @@ def minimize_formula(
 
 
 def starts_drawn(start: Vector, box: Box, count: int, seed: int) -> Iterator[Vector]:
-    """Starts: the one given, then others within bounds, or where these are infinite, around it."""
+    """Yield the given start, then others within bounds, or around it where these are infinite."""
     yield start
     chance = np.random.default_rng(seed)
     low, high = box
@@ -205,7 +205,7 @@ def rank_end(end: tuple[SearchCourse, Judged]) -> tuple[bool, float]:
 def distinct_minima(
     ends: Sequence[tuple[SearchCourse, Judged]], objective: Objective
 ) -> list[Resting]:
-    """The minima that searches led to, each once, the lowest first, with how many led there."""
+    """Return the minima that searches led to, each once, the lowest first, with their counts."""
     if len(ends) == 1:
         return []
     found: list[tuple[Turn, int]] = []
@@ -229,7 +229,7 @@ def search_with_verdict(
     box: Box,
     most: int,
 ) -> tuple[SearchCourse, Judged]:
-    """A search with its verdict; where rounding may have made that, both go on in balls."""
+    """Search and judge; where rounding may decide the verdict, do so again in balls."""
     course, found = descend_below_verdict(at, objective, limits, start, box, most)
     here = course.last
     numbers = objective_over_numbers(at, objective, here)
@@ -248,7 +248,7 @@ def search_with_verdict(
 
 
 def objective_over_numbers(at: RunAt[Found], objective: Objective, here: Turn) -> Objective | None:
-    """A function as one of numbers; None where there are too many to write out."""
+    """Return a function over numbers; None where there are too many to write out."""
     if not objective.graph.shapes:
         return objective
     if objective.layout.size > MOST_SIDES or side_limit_reason(run := at(here.at)):
@@ -267,7 +267,7 @@ def descend_below_verdict(
     box: Box,
     most: int,
 ) -> tuple[SearchCourse, Judged]:
-    """A search, which without constraints goes on as long as its verdict knows a lower point."""
+    """Search; without constraints go on as long as the verdict has a lower point."""
     if limits:
         return search_constrained(objective, limits, start, box, most)
     course = trust_region_search(objective, start, box, most)
@@ -294,7 +294,7 @@ def descend_below_verdict(
 def at_switch(
     at: RunAt[Found], objective: Objective, course: SearchCourse, box: Box, most: int
 ) -> Judged | None:
-    """The verdict at kinks and edges, of a formula of tensors number by number; None if there are none."""
+    """Judge at kinks and edges, number by number for tensors; None if there are none."""
     numbers = objective_over_numbers(at, objective, course.last)
     if numbers is None or numbers.layout.size > MOST_SIDES or side_limit_reason(at(course.last.at)):
         return None
@@ -305,7 +305,7 @@ def at_switch(
 def judge_kink_by_axes(
     run: DiagnosedRun, objective: Objective, here: Turn, box: Box
 ) -> Judged | None:
-    """The verdict where a formula has a kink at one point alone, or a jump: by input, one at a time."""
+    """Judge an isolated kink, or a jump, by one input at a time."""
     met = {run.label(one.node): one.code for one in run.remarks if isinstance(one, Flag)}
     if "jump" in met.values():
         for way in np.concatenate([np.eye(len(here.at)), -np.eye(len(here.at))]):
@@ -333,7 +333,7 @@ def minimum_by_name(
     course: SearchCourse,
     found: Judged,
 ) -> Minimum[Found]:
-    """The answer, with its numbers by name."""
+    """Make the answer, with its numbers by name."""
     layout, here = objective.layout, course.last
     point, run = layout.named(here.at), at(here.at)
     verdict = found.kind
@@ -371,7 +371,7 @@ def minimum_by_name(
 
 
 def value_alone(run: Found) -> Found:
-    """A run without its gradient: of one that is 0 no digit can be right, so the value alone is guarded."""
+    """Return a run without its gradient, which has no right digits where it is 0."""
     return type(run).of(run.text, evaluator_for(run.graph), run.inputs, spelled=run.spelled)
 
 
@@ -381,7 +381,7 @@ def is_shown(found: Judged) -> bool:
 
 
 def list_stages(course: SearchCourse, layout: PointLayout, sign: float) -> list[Stage]:
-    """The way, by name."""
+    """List the points on the way, with numbers by name."""
     before = [course.turns[0], *course.turns]
     return [
         Stage(

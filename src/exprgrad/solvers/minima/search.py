@@ -48,7 +48,7 @@ Flags = NDArray[np.bool_]
 
 @dataclass
 class Counts:
-    """How often a formula was worked out: its value, its gradient, its Hessian, and products with that."""
+    """The evaluations of a formula: its value, its gradient, its Hessian, and products with that."""
 
     value: int = 0
     gradient: int = 0
@@ -57,29 +57,29 @@ class Counts:
 
 
 class PointLayout(NamedTuple):
-    """The numbers of the inputs that move, one after the other; the others stay as they are given."""
+    """The numbers of the moving inputs, one after the other; the others stay as given."""
 
     fixed: Mapping[str, Any]
     shapes: Mapping[str, Shape]
 
     @classmethod
     def of(cls, inputs: Mapping[str, Any], wrt: Sequence[str]) -> PointLayout:
-        """The layout of some inputs, at whose values the others stay."""
+        """Make the layout of ``wrt``; the other inputs stay at their values."""
         shapes = {name: getattr(inputs[name], "shape", ()) for name in wrt}
         return cls({n: value for n, value in inputs.items() if n not in shapes}, shapes)
 
     @property
     def size(self) -> int:
-        """How many numbers move."""
+        """The count of moving numbers."""
         return sum(map(shape_size, self.shapes.values()))
 
     def vector(self, values: Mapping[str, Any]) -> Vector:
-        """Values by name, such as inputs or a gradient, as one vector."""
+        """Return values by name, such as inputs or a gradient, as one vector."""
         parts = [np.ravel(values[name]) for name in self.shapes]
         return np.concatenate(parts).astype(np.float64) if parts else np.zeros(0)
 
     def named(self, vector: Vector) -> dict[str, Any]:
-        """A vector's numbers by name: floats, and arrays in their shapes."""
+        """Return a vector's numbers by name: floats, and arrays in their shapes."""
         found: dict[str, Any] = {}
         start = 0
         for name, shape in self.shapes.items():
@@ -99,10 +99,10 @@ class PointLayout(NamedTuple):
 
 @dataclass
 class Objective:
-    """A number that depends on a vector, with its derivatives; ``sign`` is -1 where it is to be large.
+    """A number that depends on a vector, with its derivatives; ``sign`` is -1 to maximize.
 
-    Derivatives with respect to what the formula does not read are 0.  By the rule ``real`` each number is
-    the double nearest to the truth, found in balls, with literals as the decimals that were typed.
+    Derivatives by inputs that the formula does not read are 0.  With the rule ``real`` each number is
+    the double nearest to the true one, found in balls, with literals as the decimals typed.
     """
 
     graph: Graph
@@ -111,45 +111,45 @@ class Objective:
     counts: Counts = field(default_factory=Counts)
     rule: Rule = computed
     formed: dict[bytes, NDArray[np.float64]] = field(default_factory=dict)
-    """The Hessian that was formed last, by the point."""
+    """The last Hessian, by its point."""
 
     @property
     def in_balls(self) -> Objective:
-        """The same in balls, of a formula of numbers."""
+        """Return the same objective in balls, for a formula of numbers."""
         return Objective(name_literals(self.graph), self.layout, self.sign, self.counts, exact_rule)
 
     @cached_property
     def evaluator(self) -> Evaluator:
-        """What evaluates the formula."""
+        """The formula's evaluator."""
         return evaluator_for(self.graph)
 
     @cached_property
     def wrt(self) -> tuple[str, ...]:
-        """The inputs that move, of those that the formula reads."""
+        """The moving inputs that the formula reads."""
         return tuple([name for name in self.layout.shapes if name in self.graph.inputs])
 
     @cached_property
     def places(self) -> list[slice]:
-        """Where in the vector the numbers of each of these stand."""
+        """The slices of these inputs in the vector."""
         ends = np.cumsum([0, *map(shape_size, self.layout.shapes.values())]).tolist()
         places = dict(zip(self.layout.shapes, map(slice, ends, ends[1:]), strict=False))
         return [places[name] for name in self.wrt]
 
     @cached_property
     def first(self) -> tuple[Program, Evaluator]:
-        """The derived program of value and gradient, and what evaluates it."""
+        """The derived program of value and gradient, and its evaluator."""
         program = matrices.gradient_program(self.evaluator, self.wrt, self.rule)
         return program, evaluator_for(program.graph)
 
     @cached_property
     def along(self) -> tuple[Program, Evaluator]:
-        """The derived program of the Hessian's product with a direction, and what evaluates it."""
+        """The derived program of the Hessian's product with a direction, and its evaluator."""
         graph, outputs = self.first[0]
         program = jvp(graph, self.wrt, outputs[1:], self.rule)
         return program, evaluator_for(program.graph)
 
     def inputs(self, at: Vector) -> dict[str, Any]:
-        """Every input that the formula reads."""
+        """Return every input that the formula reads."""
         given = {**self.layout.fixed, **self.layout.named(at)}
         return {name: given[name] for name in self.graph.inputs}
 
@@ -162,16 +162,16 @@ class Objective:
     def answers(
         self, program: Program, evaluator: Evaluator, given: Mapping[str, Any]
     ) -> list[Any]:
-        """A program's outputs, by an evaluator that has worked out its plan once, or in balls."""
+        """Compute a program's outputs by an evaluator that keeps its plan, or in balls."""
         if self.rule is exact_rule:
             return round_outputs(program, given, dict.fromkeys(given, ""))[0]
         values = evaluator.forward(given)
         return [values[output] for output in program.outputs]
 
     def true_value(self, at: Vector, step: Vector | float = 0.0) -> Ball | None:
-        """The value in balls, which neither overflow nor underflow; None for a formula of tensors.
+        """Return the value in balls, which neither overflow nor underflow; None for a formula of tensors.
 
-        It is that at exactly ``at + step``.
+        It is the value at exactly ``at + step``.
         """
         inputs = self.inputs(at)
         if self.graph.shapes or not all(isinstance(value, float) for value in inputs.values()):
@@ -184,27 +184,27 @@ class Objective:
             return evaluate_in_balls(self.graph, given, typed=True)[self.graph.output] * self.sign
 
     def slope(self, at: Vector) -> tuple[float, Vector]:
-        """The value and the gradient."""
+        """Return the value and the gradient."""
         self.counts.gradient += 1
         value, *slopes = self.answers(*self.first, self.inputs(at))
         return self.sign * float(value), self.spread(slopes)
 
     def spread(self, parts: Sequence[Any]) -> Vector:
-        """Numbers by input, as a vector of all that moves."""
+        """Return numbers by input as a vector of all moving numbers."""
         found = np.zeros(self.layout.size)
         for place, part in zip(self.places, parts, strict=True):
             found[place] = np.ravel(part)
         return self.sign * found + 0.0
 
     def curvature(self, at: Vector) -> NDArray[np.float64]:
-        """The Hessian; at the same point again it is remembered."""
+        """Return the Hessian; it is remembered for the same point."""
         if at.tobytes() not in self.formed:
             self.counts.hessian += 1
             self.formed = {at.tobytes(): self.hessian(at)}
         return self.formed[at.tobytes()]
 
     def hessian(self, at: Vector) -> NDArray[np.float64]:
-        """The Hessian, worked out."""
+        """Compute the Hessian."""
         given = self.inputs(at)
         if not self.graph.shapes:
             program, entries = matrices.hessian_program(self.evaluator, self.wrt, rule=self.rule)
@@ -217,7 +217,7 @@ class Objective:
         return self.sign * self.spread_matrix(blocks) + 0.0
 
     def spread_matrix(self, blocks: Mapping[tuple[int, int], Any]) -> NDArray[np.float64]:
-        """Numbers by pairs of inputs, as a matrix over all that moves."""
+        """Return numbers by pairs of inputs as a matrix over all moving numbers."""
         found = np.zeros((self.layout.size, self.layout.size))
         for (row, column), block in blocks.items():
             rows, columns = self.places[row], self.places[column]
@@ -226,7 +226,7 @@ class Objective:
         return found
 
     def product(self, at: Vector, direction: Vector) -> Vector:
-        """The Hessian times a direction, by forward over reverse: no Hessian is formed."""
+        """Return the Hessian times a direction, by forward over reverse: no Hessian is formed."""
         self.counts.product += 1
         moving = {
             tangent_name(name): part
@@ -237,7 +237,7 @@ class Objective:
         return self.spread(self.answers(*self.along, given))
 
     def noise(self, at: Vector) -> tuple[float, Vector]:
-        """What rounding may have done to the value and to the gradient, as far as bounds or balls tell."""
+        """Bound the rounding of the value and of the gradient, by bounds or balls."""
         given = self.inputs(at)
         if self.rule is exact_rule:
             open = round_outputs(self.first[0], given, dict.fromkeys(given, ""))[1]
@@ -250,7 +250,7 @@ class Objective:
         return float(np.max(data[self.graph.output])), abs(self.spread(parts))
 
     def hessian_noise(self, at: Vector) -> NDArray[np.float64]:
-        """The same of the Hessian, for a formula of numbers in doubles."""
+        """Bound the rounding of the Hessian, for a formula of numbers in doubles."""
         (graph, outputs), entries = matrices.hessian_program(self.evaluator, self.wrt)
         errors = number_data_errors(graph, forward_numbers(graph, self.inputs(at)))
         return self.spread_matrix({place: errors[outputs[one]] for place, one in entries.items()})
@@ -262,45 +262,45 @@ EPSILON = 2.0**-52
 MOST_DENSE = 200
 """The most numbers for which the Hessian is formed, and its eigenvalues found; beyond, only products."""
 ACCEPTED = 1e-4
-"""The part of the gain that the model promises that a step has to make."""
+"""The part of the model's promised gain that a step must make."""
 POOR, GOOD = 0.25, 0.75
-"""Which parts of it shrink the radius, and let it grow."""
+"""The parts of it below which the radius shrinks, and above which it grows."""
 GROWTH = 2.0
-"""How much the radius grows."""
+"""The growth of the radius."""
 EXACT, EXACT_GROWTH = 1e-6, 32.0
-"""A formula that comes so near to what the model promises is that model, and the radius grows more."""
+"""A formula this close to the model equals it, and the radius grows more."""
 COARSE = 16.0
-"""A gain of fewer roundings of the value than this is too small to be seen in values."""
+"""A gain of fewer roundings of the value than this is invisible in values."""
 SHRINKING = 600
-"""How often the radius shrinks for one step: from 1e300 down to 0."""
+"""The most shrinkings of the radius for one step: from 1e300 down to 0."""
 WIDEST = 1e300
 """The greatest radius."""
 DEEP = 1e150
-"""A value so far below 0, in sizes of the first, is said to fall to -inf."""
+"""A value this far below 0, relative to the first, counts as falling to -inf."""
 SLOW = 0.45
-"""The ratio of a step to the one before from which on they are said not to shrink as Newton's do."""
+"""The ratio of successive steps above which they do not shrink as Newton's do."""
 ALIGNED = 0.95
-"""The cosine of two steps from which on they go the same way."""
+"""The cosine above which two steps go the same way."""
 ENDLESS = 0.9
-"""The ratio from which on steps are not said to shrink at all."""
+"""The ratio above which steps do not shrink at all."""
 POLISHING = 100
 """The most Newton steps at the end."""
 LAST_DIGITS = 1e-12
-"""A step that is so short a part of the point is at the end of what doubles tell."""
+"""A step below this part of the point is at the limit of doubles."""
 TIGHT = 1e-3
-"""How near to the radius, as a part of it, the length of a step has to come."""
+"""The relative tolerance of a step's length at the radius."""
 TURNS = 60
-"""The most turns of the search for a shift: it halves an interval where Newton's step leaves it."""
+"""The most iterations in the search for a shift: it halves an interval where Newton's step leaves it."""
 
 
 class Box(NamedTuple):
-    """The least and the greatest that each number may be."""
+    """The least and the greatest value of each number."""
 
     low: Vector
     high: Vector
 
     def clipped(self, at: Vector) -> Vector:
-        """The nearest point inside."""
+        """Return the nearest point inside."""
         return np.clip(at, self.low, self.high)
 
     def holds(self, at: Vector) -> bool:
@@ -308,7 +308,7 @@ class Box(NamedTuple):
         return np.array_equal(self.clipped(at), at)
 
     def held(self, at: Vector, slope: Vector) -> Flags:
-        """The numbers at a bound beyond which the value would go down."""
+        """Flag the numbers at a bound beyond which the value would go down."""
         return ((at <= self.low) & (slope > 0)) | ((at >= self.high) & (slope < 0))
 
 
@@ -322,31 +322,31 @@ class Turn(NamedTuple):
 
     @property
     def is_finite(self) -> bool:
-        """Whether its numbers, the value and the gradient are."""
+        """Whether its numbers, the value and the gradient are finite."""
         return math.isfinite(self.value) and bool(np.all(np.isfinite([self.at, self.slope])))
 
     @property
     def size(self) -> float:
-        """How large the point is, and 1 at least."""
+        """The size of the point, at least 1."""
         return max(vector_norm(self.at), 1.0)
 
     def beside(self, reach: float, way: Vector) -> Vector:
-        """The point that is so far along a way, in sizes of this one."""
+        """Return the point at a distance along a direction, in units of this point's size."""
         return self.at + reach * self.size * way
 
 
 def turn_at(objective: Objective, at: Vector, *, by_newton: bool = False) -> Turn:
-    """A point with its value and gradient."""
+    """Evaluate a point with its value and gradient."""
     return Turn(at, *objective.slope(at), by_newton)
 
 
 @dataclass
 class SearchCourse:
-    """The way of a search, and how it ended.
+    """The course of a search, and its end.
 
     ``reason`` is ``still`` (no step is left that would change anything), ``stuck`` (no step goes down,
     though the model says that some do), ``unbounded`` (along ``way``), ``undefined`` (the start has no
-    value or no gradient) or ``limit``.  ``blocked`` are the points tried last that have a greater value, or
+    value or no gradient) or ``limit``.  ``blocked`` are the last points tried that have a greater value, or
     none.
     """
 
@@ -357,7 +357,7 @@ class SearchCourse:
 
     @property
     def depth(self) -> float:
-        """A value below which it is said to fall to -inf."""
+        """The value below which it counts as falling to -inf."""
         return -DEEP * max(abs(self.turns[0].value), 1.0)
 
     @property
@@ -378,7 +378,7 @@ class Local(NamedTuple):
     product: Callable[[Vector], Vector]
 
     def change(self, step: Vector) -> float:
-        """By how much a step changes the value, as the model says."""
+        """Return the model's change of the value for a step."""
         return float(self.here.slope @ step) + 0.5 * float(step @ self.product(step))
 
 
@@ -402,7 +402,7 @@ def trust_region_search(objective: Objective, start: Vector, box: Box, most: int
 
 
 def model_at(objective: Objective, here: Turn, box: Box) -> Local:
-    """The quadratic model at a point."""
+    """Make the quadratic model at a point."""
     at, free = here.at, ~box.held(here.at, here.slope)
     if len(at) > MOST_DENSE:
         return Local(here, free, None, lambda way: objective.product(at, way))
@@ -414,7 +414,7 @@ def model_at(objective: Objective, here: Turn, box: Box) -> Local:
 def take_step(
     objective: Objective, course: SearchCourse, box: Box, local: Local, radius: float
 ) -> float:
-    """Take a step, or say why there is none; the radius for the next."""
+    """Take a step, or record why there is none; return the next radius."""
     here = course.last
     course.blocked.clear()
     for _ in range(SHRINKING):
@@ -463,7 +463,7 @@ def take_step(
 def restrict_product(
     product: Callable[[Vector], Vector], free: Flags
 ) -> Callable[[Vector], Vector]:
-    """Multiplication by the part of a matrix that belongs to the numbers that are free."""
+    """Restrict multiplication by a matrix to the free numbers."""
 
     def inner(way: Vector) -> Vector:
         whole = np.zeros(len(free))
@@ -474,9 +474,9 @@ def restrict_product(
 
 
 def step_inside(box: Box, local: Local, radius: float) -> tuple[Vector, bool]:
-    """A step that stays inside of the box: numbers that would leave it from a bound stay there.
+    """Return a step inside the box: numbers that would leave it from a bound stay there.
 
-    With a step comes whether it is a whole Newton step: to where the model has its least point.
+    Also tell whether it is a whole Newton step, to the model's minimum.
     """
     here, free = local.here, local.free.copy()
     step = np.zeros_like(here.at)
@@ -502,7 +502,7 @@ def free_step(local: Local, free: Flags, radius: float) -> tuple[Vector, bool]:
 
 
 def kept_in(local: Local, step: Vector, box: Box) -> Vector:
-    """A step that stays in the box: clipped, or cut off where it leaves it, as promises more."""
+    """Fit a step into the box: clipped, or cut off where it leaves, whichever promises more."""
     here = local.here
     end = here.at + step
     if np.all((box.low <= end) & (end <= box.high)):
@@ -554,7 +554,7 @@ def extend_last_step(objective: Objective, course: SearchCourse, box: Box) -> No
 
 
 def polish_minimum(objective: Objective, course: SearchCourse, box: Box) -> None:
-    """Newton's steps until they stop shrinking: the last digits, which values cannot tell."""
+    """Take Newton's steps until they stop shrinking, for the last digits, which values cannot show."""
 
     def stage_at(turn: Turn) -> NewtonStage:
         step = newton_step(model_at(objective, turn, box))
@@ -578,7 +578,7 @@ def polish_minimum(objective: Objective, course: SearchCourse, box: Box) -> None
 
 
 def newton_step(local: Local) -> Vector | None:
-    """Newton's step of the numbers that are free; None where the Hessian is not positive definite."""
+    """Return Newton's step of the free numbers; None where the Hessian is not positive definite."""
     free = local.free
     if not np.any(free):
         return None
@@ -591,7 +591,7 @@ def newton_step(local: Local) -> Vector | None:
 
 
 SINGULAR = 64.0
-"""An eigenvalue of fewer roundings of the greatest than this counts as 0."""
+"""An eigenvalue below this many roundings of the greatest counts as 0."""
 
 
 class Spectrum(NamedTuple):
@@ -607,14 +607,14 @@ class Spectrum(NamedTuple):
 
     @property
     def tiny(self) -> float:
-        """Up to what size an eigenvalue counts as 0."""
+        """The size up to which an eigenvalue counts as 0."""
         return (
             SINGULAR * len(self.values) * EPSILON * float(np.max(np.abs(self.values), initial=0.0))
         )
 
 
 def vector_norm(vector: Vector) -> float:
-    """The root of the sum of squares, which neither overflows nor underflows on the way."""
+    """Return the root of the sum of squares, without overflow or underflow on the way."""
     largest = float(np.max(np.abs(vector), initial=0.0))
     if largest == 0 or not math.isfinite(largest):
         return largest
@@ -622,7 +622,7 @@ def vector_norm(vector: Vector) -> float:
 
 
 def eigen_spectrum(matrix: Vector) -> Spectrum:
-    """The eigenvalues and eigenvectors of a symmetric matrix of finite numbers, at any scale."""
+    """Compute the eigenvalues and eigenvectors of a symmetric matrix of finite numbers, at any scale."""
     largest = float(np.max(np.abs(matrix), initial=0.0))
     if largest == 0:
         return Spectrum(np.zeros(len(matrix)), np.eye(len(matrix)))
@@ -631,9 +631,9 @@ def eigen_spectrum(matrix: Vector) -> Spectrum:
 
 
 def dense_step(known: Spectrum, slope: Vector, radius: float) -> tuple[Vector, bool]:
-    """Where ``slope·p + p·H·p/2`` is least for steps ``p`` within the radius, given H's spectrum.
+    """Minimize ``slope·p + p·H·p/2`` over steps ``p`` within the radius, given H's spectrum.
 
-    Newton's step stays where it is along eigenvectors of which eigenvalue and slope are rounding alone.
+    Newton's step is 0 along eigenvectors whose eigenvalue and slope are only rounding.
     """
     values, vectors = known
     along = vectors.T @ slope
@@ -654,7 +654,7 @@ def dense_step(known: Spectrum, slope: Vector, radius: float) -> tuple[Vector, b
 
 
 def shift_for(values: Vector, along: Vector, radius: float) -> float:
-    """What added to the eigenvalues makes the step ``along/(values + shift)`` as long as the radius."""
+    """Find the shift that makes the step ``along/(values + shift)`` as long as the radius."""
     low = max(0.0, -float(values[0]))
     high = shift = low + vector_norm(along) / radius
     for _ in range(TURNS):
@@ -673,7 +673,7 @@ def shift_for(values: Vector, along: Vector, radius: float) -> float:
 def conjugate_step(
     product: Callable[[Vector], Vector], slope: Vector, radius: float, part: float, most: int
 ) -> tuple[Vector, bool]:
-    """The same by conjugate gradients, from products with H alone, until that part of the slope is left."""
+    """Minimize it by conjugate gradients, from products with H, until ``part`` of the slope is left."""
     step = np.zeros_like(slope)
     rest = slope.copy()
     enough = part * vector_norm(rest)
@@ -694,7 +694,7 @@ def conjugate_step(
 
 
 def lanczos_spectrum(product: Callable[[Vector], Vector], start: Vector, most: int) -> Spectrum:
-    """Some eigenvalues of a symmetric matrix, the outermost nearly, and vectors, from products with it.
+    """Estimate the outermost eigenvalues of a symmetric matrix, with vectors, from products with it.
 
     Every vector is made orthogonal to all before it: C. C. Paige, Computational variants of the Lanczos
     method for the eigenproblem (1972).
@@ -718,7 +718,7 @@ def lanczos_spectrum(product: Callable[[Vector], Vector], start: Vector, most: i
 
 
 def to_radius(step: Vector, way: Vector, radius: float) -> float:
-    """How far to go along a way from a step until the length is the radius."""
+    """Return how far to go along a direction from a step until the length is the radius."""
     size = vector_norm(way)
     step, way = step / radius, way / size
     b, c = float(step @ way), float(step @ step) - 1

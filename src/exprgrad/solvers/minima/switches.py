@@ -1,10 +1,10 @@
 """Minima at kinks and at edges of a formula's domain, where Newton's method finds no way down.
 
-There the formula is another on each side of some surfaces: where the operand of ``abs`` is 0, two operands
-of ``max`` are equal, or that of ``sqrt`` ends its domain.  On these surfaces it is smooth, so the search
+There the formula differs on each side of some surfaces: where the operand of ``abs`` is 0, two operands
+of ``max`` are equal, or that of ``sqrt`` ends its domain.  On these surfaces it is smooth, and the search
 goes on along them (J.-B. Hiriart-Urruty and C. Lemaréchal, Convex Analysis and Minimization Algorithms,
 1993; C. Lemaréchal, F. Oustry and C. Sagastizábal, The U-Lagrangian of a convex function, 2000), and each
-cell between them is asked for its gradient.
+cell between them has its gradient evaluated.
 """
 
 from __future__ import annotations
@@ -47,36 +47,36 @@ from exprgrad.solvers.minima.verdicts import REACHES, Judged, run_off, trend_of
 __all__ = ["judge_at_switches"]
 
 ANYWHERE = (-2.5, -1.0, -0.5, 0.0, 0.5, 1.0, 2.5)
-"""Numbers at which it is asked whether an operation is defined everywhere."""
+"""Numbers at which an operation is tested for being defined everywhere."""
 LARGEST_GRAPH = 20_000
-"""A formula of more nodes is not searched for its switches."""
+"""The most nodes of a formula that is searched for its switches."""
 MOST_SURFACES = 6
-"""So many surfaces make 64 cells."""
+"""The most surfaces: six make 64 cells."""
 SAMPLED, APPROACHED = 20, 1e-3
-"""How many points of a search are asked for surfaces near to it, and how near: a part of the farthest."""
+"""The points of a search whose nearby surfaces are sought, and how near, as a part of the farthest."""
 NEARBY = 1e-4
-"""A surface within such a part of the point's size is near."""
+"""A surface within this part of the point's size is near."""
 ASIDE = 1e-6
-"""How far aside, in sizes of the point, a cell is asked for its gradient."""
+"""The distance, relative to the point, at which a cell's gradient is evaluated."""
 HARDLY = 1e-9
-"""By such a part the value may rise on the way to a surface, for what is rounded."""
+"""The relative rise of the value on the way to a surface that rounding explains."""
 ALONG = 1e-8
-"""The sine of the angle between a way and a surface, or surfaces, that are parallel."""
+"""The sine of the angle below which a direction and a surface, or surfaces, are parallel."""
 FOLLOWING = 8
 """The most steps of Newton's method onto surfaces."""
 BENT = 1.5
-"""A slope that the Hessian alone may have made so far aside counts as 0; a square root's does not."""
+"""A slope that the Hessian alone explains at that distance counts as 0; a square root's does not."""
 DISTANT = 1e16
-"""So far from 0, where doubles are farther apart than 1, cells say nothing: what seems level may fall."""
+"""Beyond it doubles are farther apart than 1 and cells tell nothing: a level value may fall."""
 UNSEEN = 1e-9
-"""A part of the gradient that is so small beside the whole counts as 0."""
+"""A part of the gradient below this share of the whole counts as 0."""
 
 
 class Cell(NamedTuple):
-    """One cell: the signs of its surfaces' functions, a way into it, and the gradient there.
+    """A cell: the signs of its surfaces' functions, a direction into it, and the gradient there.
 
-    ``slopes`` are the gradient's parts in the gradients of these functions, ``rest`` is what is left of it.
-    ``slack`` is how large these may be where they are 0 at the point, for the gradient is that aside.
+    ``slopes`` are the gradient's parts along the gradients of these functions, ``rest`` is the remainder.
+    ``slack`` is how large these may be although they are 0 at the point, since the gradient is taken aside.
     ``bends`` are the Lagrangian's eigenvalues along all surfaces, None where they are not finite.
     """
 
@@ -89,7 +89,7 @@ class Cell(NamedTuple):
 
     @property
     def is_sharp(self) -> bool:
-        """Whether its slopes say that the value rises across the surfaces, and its Hessian along them."""
+        """Whether the value rises across the surfaces by its slopes, and along them by its Hessian."""
         rises, bends = np.array(self.signs) * self.slopes > self.slack, self.bends
         return bends is not None and bool(np.all(rises) and np.all(bends.values > bends.tiny))
 
@@ -124,7 +124,7 @@ def judge_at_switches(
 
 
 def is_same(one: Constraint, other: Constraint, at: Vector) -> bool:
-    """Whether two surfaces of one operation are one, by their distance from a point and its direction."""
+    """Whether two surfaces of one operation coincide, by distance and direction from a point."""
     rows = limits_at([one, other], at)
     (x, y), (slope, along) = [row.value for row in rows], [row.slope for row in rows]
     sizes = vector_norm(slope), vector_norm(along)
@@ -140,7 +140,7 @@ def is_same(one: Constraint, other: Constraint, at: Vector) -> bool:
 def go_along(
     objective: Objective, kept: Sequence[Constraint], course: SearchCourse, box: Box, most: int
 ) -> None:
-    """Search where some surfaces meet, from the end of a course on; those across one number hold that."""
+    """Search where some surfaces meet, from the end of a course; a surface across one number fixes it."""
     here, layout = course.last, objective.layout
     held: dict[int, float] = {}
     bent: list[Constraint] = []
@@ -183,7 +183,7 @@ def go_along(
 
 
 def snap_to_zero(objective: Objective, course: SearchCourse) -> None:
-    """Take what is next to nothing for 0, if the value is not greater there."""
+    """Set negligible numbers to 0, if the value is not greater there."""
     here = course.last
     at = np.where(
         np.abs(here.at) < ASIDE * max(vector_norm(course.turns[0].at), 1e-100), 0.0, here.at
@@ -195,7 +195,7 @@ def snap_to_zero(objective: Objective, course: SearchCourse) -> None:
 
 
 def switch_surfaces(objective: Objective, course: SearchCourse) -> Iterator[Constraint]:
-    """The surfaces at which a formula of numbers has a kink, or ends, that a search came near to."""
+    """Yield the surfaces near a search at which a formula of numbers has a kink, or ends."""
     graph, layout = objective.graph, objective.layout
     builder = GraphBuilder(graph.empty())
     image = builder.include(graph)
@@ -227,7 +227,7 @@ def switch_surfaces(objective: Objective, course: SearchCourse) -> Iterator[Cons
 
 
 def may_end(graph: Graph, node: int, row: Op) -> bool:
-    """Whether an operation's domain ends somewhere: that of a whole power does not."""
+    """Whether an operation's domain ends somewhere; a whole power's does not."""
     payloads = [graph.payloads[operand] for operand in graph.operands[node][1:]]
     others = [value for value in payloads if isinstance(value, float)]
     if len(others) < len(payloads):
@@ -236,7 +236,7 @@ def may_end(graph: Graph, node: int, row: Op) -> bool:
 
 
 def is_near_course(one: Constraint, course: SearchCourse) -> bool:
-    """Whether a surface is next to the end of a course, or between it and the points that it tried last."""
+    """Whether a surface is next to the end of a course, or between it and the last points tried."""
     here = course.last
     on = turn_at(one.function, here.at)
     if not (on.is_finite and vector_norm(on.slope)):
@@ -248,14 +248,14 @@ def is_near_course(one: Constraint, course: SearchCourse) -> bool:
 
 
 def is_met(one: Constraint, at: Vector) -> bool:
-    """Whether a point is on a surface, as far as doubles tell."""
+    """Whether a point is on a surface, in doubles."""
     value, slope = one.function.slope(at)
     noise, _ = one.function.noise(at)
     return abs(value) <= 8 * (noise + 2.0**-52 * float(np.abs(slope) @ np.abs(at)))
 
 
 def ends_at(objective: Objective, one: Constraint, here: Turn) -> bool:
-    """Whether the formula is not defined on one side of a surface near a point."""
+    """Whether the formula is undefined on one side of a surface near a point."""
     on = turn_at(one.function, here.at)
     size = vector_norm(on.slope)
     if not (on.is_finite and size):
@@ -272,7 +272,7 @@ def ends_at(objective: Objective, one: Constraint, here: Turn) -> bool:
 def verdict_by_cells(
     objective: Objective, near: Sequence[Constraint], course: SearchCourse, box: Box
 ) -> Judged:
-    """The verdict where surfaces meet, by values along them and by the gradient in each cell."""
+    """Judge where surfaces meet, by values along them and by the gradient in each cell."""
     here = course.last
     kinks = tuple(dict.fromkeys(one.text for one in near if not one.is_edge))
     edges = tuple(dict.fromkeys(one.text for one in near if one.is_edge))
@@ -313,7 +313,7 @@ def verdict_by_cells(
 
 
 def corner_ways(slopes: Vector) -> Iterator[Vector]:
-    """The ways along as many surfaces as can meet in one, both ways each, without the common part.
+    """Yield the directions along as many surfaces as can meet in one, both ways, without the common part.
 
     A function that is linear in each cell rises in all cells if it rises along these.
     """
@@ -327,9 +327,9 @@ def corner_ways(slopes: Vector) -> Iterator[Vector]:
 def point_along(
     met: Sequence[Constraint], here: Turn, way: Vector, box: Box, pressure: float, reach: float
 ) -> tuple[Vector, float]:
-    """The point so far along a way that follows some surfaces.
+    """Return the point at a distance along a direction that follows some surfaces.
 
-    With it comes how much the value changes for what these are still off, at most by ``pressure`` each.
+    Also return the change of the value for the distance left to them, at most by ``pressure`` each.
     """
     at = point_on(met, here.beside(reach, way), box)
     off = sum(abs(one.function.value(at)) + one.function.noise(at)[0] for one in met)
@@ -337,7 +337,7 @@ def point_along(
 
 
 def point_on(met: Sequence[Constraint], at: Vector, box: Box) -> Vector:
-    """The point on some surfaces that Newton's steps lead to from one nearby; nan if there is none."""
+    """Find the point on some surfaces by Newton's steps from one nearby; nan if there is none."""
     at = box.clipped(at)
     for _ in range(FOLLOWING):
         if all(is_met(one, at) for one in met):
@@ -347,7 +347,7 @@ def point_on(met: Sequence[Constraint], at: Vector, box: Box) -> Vector:
 
 
 def independent_rows(slopes: Vector) -> list[int]:
-    """The rows of a matrix that no rows before them make up; none of zeros."""
+    """Return the rows of a matrix that are independent of those before them, without zeros."""
     kept: list[int] = []
     rows = slopes / np.linalg.norm(slopes, axis=1)[:, None]
     for k in np.flatnonzero(np.isfinite(rows).all(axis=1)).tolist():
@@ -360,7 +360,7 @@ def independent_rows(slopes: Vector) -> list[int]:
 
 
 def cells_at(objective: Objective, near: Sequence[Constraint], here: Turn) -> Iterator[Cell]:
-    """The cells in which the formula is defined, each with the gradient in it."""
+    """Yield the cells in which the formula is defined, each with the gradient in it."""
     reach, rows = ASIDE * here.size, limits_at(near, here.at)
     slopes = constraint_slopes(rows, here.at)
     for signs in product((-1.0, 1.0), repeat=len(slopes)):

@@ -1,8 +1,8 @@
-"""The verdict on the point where a search for a minimum ends, and its words.
+"""The verdict on the end of a search for a minimum, and its words.
 
-A gradient counts as 0 where it is no larger than what rounding leaves: its own error bound, and what half
-an ulp of the point makes of it.  A Hessian counts as singular where, within the distance to which the point
-is known, its least eigenvalue may be lost (L. V. Kantorovich's condition for Newton's method, asked at two
+A gradient counts as 0 where it is no larger than its rounding: its own error bound, and the effect of half
+an ulp of the point.  A Hessian counts as singular where, within the distance to which the point
+is known, its least eigenvalue may vanish (L. V. Kantorovich's condition for Newton's method, tested at two
 points).
 """
 
@@ -39,25 +39,25 @@ __all__ = [
 ]  # fmt: skip
 
 LENIENCE = 8.0
-"""How many times what rounding leaves still counts as 0: bounds are of first order."""
+"""The multiple of the rounding that still counts as 0: bounds are of first order."""
 LANCZOS = 40
-"""So many products with a large Hessian tell its outermost eigenvalues."""
+"""The products with a large Hessian that give its outermost eigenvalues."""
 NEGLIGIBLE = 1e-30
-"""Such a part of the first value is nothing beside it."""
+"""A value below this part of the first is negligible."""
 HALF = 0.5
-"""By this part the least eigenvalue may change within the distance to which the point is known."""
+"""The relative change allowed to the least eigenvalue within the accuracy of the point."""
 REACHES = [2.0**k for k in range(-40, 5, 2)]
-"""How far values are looked at where slopes or the Hessian tell nothing, in sizes of the point."""
+"""The relative distances at which values are compared where slopes and the Hessian tell nothing."""
 NEARBY = 1e50
-"""Where a value is infinite nearer than that it is so at a point, and not because numbers overflow."""
+"""A value infinite nearer than this is infinite at a point, not because numbers overflow."""
 OUTWARD = [2.0**k for k in range(0, 1020, 20)]
-"""How far, where the value may fall for ever."""
+"""The distances tried where the value may fall for ever."""
 FURTHER = 1024.0
-"""How far, where balls are asked: doubles cancel along a level line, too."""
+"""The distance for balls: doubles cancel along a level line, too."""
 FARTHEST = 1e308
-"""The greatest number that is looked at."""
+"""The greatest number tried."""
 MOST_TERMS = 4
-"""The most numbers that a direction is written out in."""
+"""The most terms of a direction's text."""
 MENTIONED = 1e-3
 """Parts of a direction below this are not mentioned."""
 WORDS: Mapping[str, Mapping[str, str]] = {
@@ -103,18 +103,18 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "stuck": "{where}, and no step goes {down}",
     },
 }
-"""Words for a point, by kind and by reason, whose Hessian is no minimum's by trend.
+"""Messages by kind and reason, and by trend where the Hessian shows no minimum.
 
 A ``switch`` is a kink, or an edge of the formula's domain, whatever the kind.
 """
 SAWTOOTH = 1e-8
-"""From what part of a value on it should change where its slope says so."""
+"""The relative change of a value from which on it should follow its slope."""
 
 
 class Active(NamedTuple):
-    """A constraint that is met with equality and presses on the point; and its Lagrange multiplier.
+    """A constraint that is met with equality and presses on the point, and its Lagrange multiplier.
 
-    That is by how much the value would change for each unit by which the constraint is moved.
+    The multiplier is the value's change for each unit by which the constraint is moved.
     """
 
     constraint: str
@@ -122,19 +122,19 @@ class Active(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """A verdict, why, and what shows it.
+    """A verdict, its reason, and its evidence.
 
     ``kind``       ``minimum``, ``saddle``, ``flat``, ``unbounded`` or ``not converged``
     ``direction``  along which the value goes down, or the Hessian is singular, or the value falls for ever
     ``values``     the least and the greatest eigenvalue of the Hessian over the numbers that are free
-    ``trend``      what values do along the direction: ``rises``, ``falls`` or ``stays``; empty if not asked
+    ``trend``      the values along the direction: ``rises``, ``falls`` or ``stays``; empty if not examined
     ``lower``      a point with a lower value, from which the search can go on
-    ``limit``      what the value comes to for ever
+    ``limit``      the limit of a value that falls for ever
     ``active``     the constraints and bounds that press on the point
     ``residual``   the norm of what their pressure leaves of the gradient; None without constraints
     ``broken``     a constraint that does not hold, or whose gradient vanishes
     ``kinks``      the operations that have a kink at the point
-    ``edges``      those whose domain ends there
+    ``edges``      the operations whose domain ends there
     """
 
     kind: str
@@ -152,13 +152,13 @@ class Judged(NamedTuple):
 
 
 def judge_smooth(objective: Objective, course: SearchCourse, box: Box) -> Judged:
-    """Judge the end of a search, leaving aside kinks and edges of the formula's domain."""
+    """Judge the end of a search, without regard to kinks and domain edges."""
     found = judged_inside(objective, course, box)
     return found._replace(active=held_bounds(objective, course.last, box))
 
 
 def judged_inside(objective: Objective, course: SearchCourse, box: Box) -> Judged:
-    """The verdict by the numbers that are free."""
+    """Judge by the free numbers."""
     here = course.last
     if course.reason == "undefined":
         return Judged("not converged", "undefined")
@@ -198,7 +198,7 @@ def judged_inside(objective: Objective, course: SearchCourse, box: Box) -> Judge
 
 
 def held_bounds(objective: Objective, here: Turn, box: Box) -> tuple[Active, ...]:
-    """The bounds that press on a point."""
+    """Return the bounds that press on a point."""
     held = box.held(here.at, here.slope)
     if not np.any(held):
         return ()
@@ -213,7 +213,7 @@ def held_bounds(objective: Objective, here: Turn, box: Box) -> tuple[Active, ...
 
 
 def gradient_noise(objective: Objective, here: Turn) -> Vector:
-    """By number: how large the gradient may be where it is 0, by what is rounded."""
+    """Bound, for each number, how large rounding may make a gradient of 0."""
     _, noise = objective.noise(here.at)
     noise = np.where(np.isfinite(noise), noise, 0.0)
     size = np.abs(here.at) * EPSILON
@@ -225,7 +225,7 @@ def gradient_noise(objective: Objective, here: Turn) -> Vector:
 
 
 def hessian_spectrum(objective: Objective, here: Turn, free: Flags) -> Spectrum | None:
-    """The spectrum of the Hessian over the numbers that are free; of a large one the ends, about."""
+    """Return the Hessian's spectrum over the free numbers; of a large one approximate ends."""
     if not np.any(free):
         return None
     if len(here.at) > MOST_DENSE:
@@ -238,7 +238,7 @@ def hessian_spectrum(objective: Objective, here: Turn, free: Flags) -> Spectrum 
 
 
 def gains_nothing(here: Turn, known: Spectrum, free: Flags) -> bool:
-    """Whether no step of a positive definite model gains anything that doubles can tell."""
+    """Whether no step of a positive definite model gains anything visible in doubles."""
     if not known.values[0] > 0:
         return False
     along = known.vectors.T @ here.slope[free]
@@ -254,7 +254,7 @@ def by_curvature(
     direction: Vector,
     box: Box,
 ) -> Judged:
-    """The verdict where the gradient is 0, by the Hessian, which bends least along ``direction``."""
+    """Judge where the gradient is 0, by the Hessian, whose curvature is least along ``direction``."""
     here = course.last
     extremes = float(known.values[0]), float(known.values[-1])
     level, way, least = weakest_eigenvalue(objective, here, free, known)
@@ -275,10 +275,10 @@ def by_curvature(
 def weakest_eigenvalue(
     objective: Objective, here: Turn, free: Flags, known: Spectrum
 ) -> tuple[float, Vector, float]:
-    """The least eigenvalue of the Hessian in units in which its diagonal is 1, and a vector that has it.
+    """Return the least eigenvalue of the Hessian in units that make its diagonal 1, and its vector.
 
-    So a Hessian is not singular because its inputs have other units.  Last comes a bound from below of the
-    least eigenvalue without these units; for a large Hessian no units are worked out.
+    So a Hessian is not singular only because of its inputs' units.  Last comes a lower bound of the
+    least eigenvalue without these units; a large Hessian gets no units.
     """
     way = np.zeros_like(here.at)
     most = float(np.max(np.abs(known.values)))
@@ -299,7 +299,7 @@ def weakest_eigenvalue(
 def eigenvalue_holds(
     objective: Objective, here: Turn, way: Vector, left: Vector, bend: float
 ) -> bool:
-    """Whether an eigenvalue, of ``way``, holds out to where the gradient may be 0."""
+    """Whether an eigenvalue, of the vector ``way``, persists as far as the gradient may be 0."""
     off = float(np.abs(way) @ (left + np.abs(here.slope))) / abs(bend)
     for sign in (-2.0, 2.0):
         bent = objective.product(here.at + sign * off * way, way)
@@ -311,7 +311,7 @@ def eigenvalue_holds(
 def probe_direction(
     objective: Objective, here: Turn, direction: Vector, box: Box, first: float
 ) -> tuple[str, Vector | None]:
-    """What values do along a direction, both ways; and a lower point, if there is one."""
+    """Probe values along a direction, both ways; also return a lower point, if there is one."""
     trends = set()
     for way in (-direction, direction):
         points = ((box.clipped(here.beside(reach, way)), 0.0) for reach in REACHES)
@@ -325,10 +325,10 @@ def probe_direction(
 def trend_of(
     objective: Objective, here: Turn, points: Iterable[tuple[Vector, float]], first: float = 0.0
 ) -> tuple[str, Vector | None]:
-    """What values do first that rounding cannot, at points farther and farther off; and a lower one.
+    """Find the first trend that exceeds rounding, at ever farther points; also return a lower point.
 
-    With each point comes by how much its value is off beside rounding.  The trend is empty where there are
-    no values.  ``first`` is a value beside which others may be nothing.
+    Each point has its value's error besides rounding.  The trend is empty where there are
+    no values.  ``first`` is a value to which others may be negligible.
     """
     known, best = objective.noise(here.at)[0] + NEGLIGIBLE * abs(first), here.value
     trend, lower = "", None
@@ -352,9 +352,9 @@ def run_off(
     allowed: Callable[[Vector], bool],
     more: Iterable[Vector] = (),
 ) -> Judged | None:
-    """The verdict where the value falls for ever, as far as doubles go: onwards, or along ``more``.
+    """Judge whether the value falls for ever, as far as doubles go: onwards, or along ``more``.
 
-    All points on the way have to be ``allowed``.
+    All points on the way must be ``allowed``.
     """
     here = course.last
     for way in filter(np.any, [*unbounded_directions(course), *more]):
@@ -379,13 +379,13 @@ def run_off(
 
 
 def truly_lower(objective: Objective, here: Vector, step: Vector) -> bool:
-    """Whether the value is less a step further, whatever doubles say; it is if balls can't tell."""
+    """Whether the value is truly less a step further; it counts as less if balls can't tell."""
     low, high = objective.true_value(here, step), objective.true_value(here)
     return low is None or high is None or not (low.is_finite() and high.is_finite()) or low < high
 
 
 def unbounded_directions(course: SearchCourse) -> Iterator[Vector]:
-    """Directions in which the value may fall for ever."""
+    """Yield directions in which the value may fall for ever."""
     here = course.last
     for vector in (here.at - course.turns[0].at, -here.slope):
         size = vector_norm(vector)
@@ -396,7 +396,7 @@ def unbounded_directions(course: SearchCourse) -> Iterator[Vector]:
 def ahead_values(
     objective: Objective, here: Turn, way: Vector, allowed: Callable[[Vector], bool]
 ) -> Iterator[float]:
-    """Values farther and farther along a way, as long as they do not rise and slopes do not turn."""
+    """Yield values ever farther along a direction, while they do not rise and slopes do not turn."""
     before, last = here.value, here.at
     for reach in OUTWARD:
         trial = np.clip(np.nan_to_num(here.beside(reach, way)), -FARTHEST, FARTHEST)
@@ -419,7 +419,7 @@ def ahead_values(
 
 
 def verdict_text(found: Judged, course: SearchCourse, layout: PointLayout, sign: float) -> str:
-    """A verdict in words; ``sign`` is -1 where a maximum was looked for."""
+    """Write a verdict; ``sign`` is -1 for a maximum."""
     here = course.last
     down, up, falls, rises = "down", "up", "falls", "rises"
     definite, least = "positive definite", "its least eigenvalue"
@@ -447,7 +447,7 @@ def verdict_text(found: Judged, course: SearchCourse, layout: PointLayout, sign:
 
 
 def place_in_words(at: Vector, layout: PointLayout) -> str:
-    """A point in words, as far as it is short: ``x = 0, y = 1``."""
+    """Write a short point: ``x = 0, y = 1``."""
     if len(at) > MOST_TERMS:
         return "this point"
     pairs = zip(layout.names(), at, strict=True)
@@ -455,12 +455,12 @@ def place_in_words(at: Vector, layout: PointLayout) -> str:
 
 
 def slope_told(slope: float | None) -> str:
-    """A slope, as far as it is known."""
+    """Write a slope, if it is known."""
     return "unknown" if slope is None else six_digits(slope)
 
 
 def six_digits(value: float) -> str:
-    """A number in six digits."""
+    """Write a number in six digits."""
     return number_text(float(f"{value:.6g}"))
 
 

@@ -4,9 +4,9 @@ For a box X with midpoint m, and about the inverse Y of the Jacobian J, let
 K = m - Y f(m) + (1 - Y J(X))(X - m).  All roots in X are in K; if K lies inside of X, there is exactly one.
 R. Krawczyk, Computing 4 (1969), 187-201; A. Neumaier, Interval Methods for Systems of Equations (1990),
 section 5.2.  Kinks do no harm, for the slopes over a box hold those on both sides; where something may
-jump, or has no value, nothing is believed.
+jump, or has no value, nothing is concluded.
 
-Newton's method says where to look: in numbers of many digits, so that nothing overflows or cancels.  A step
+Newton's method finds where to look, in numbers of many digits so that nothing overflows or cancels.  A step
 is taken as far as it makes the residuals smaller, as that step's own Jacobian weighs them (P. Deuflhard,
 Newton Methods for Nonlinear Problems (2004), section 3.3).  Where steps shrink in a steady ratio, as they
 do towards a root of higher multiplicity, they are made longer by the sum of what is left.
@@ -36,37 +36,37 @@ __all__ = [
 ]  # fmt: skip
 
 MOST_LOOKS = 12_000
-"""How many boxes are looked at before a search ends."""
+"""The most boxes examined in a search."""
 MOST_EVALUATED = 300_000
-"""How many nodes are worked out, in all that is looked at, before a search ends."""
+"""The most nodes evaluated in a search."""
 MOST_LEFT = 400
-"""How many boxes may be left undecided before a search ends."""
+"""The most undecided boxes of a search."""
 WIDER = 8
-"""How often a box around a root is made wider, four times, to hold one."""
+"""How often a box around a root is made four times wider to hold it."""
 SMALLEST = 2.0**-1074
 LAST_DOUBLE = 2.0**1023
 BLURRED = 2.0**-30
-"""How wide a box is, compared with 1 and its midpoint, where it is asked what the precision tells."""
+"""The width of a box, relative to 1 and its midpoint, below which precision is tested."""
 ABOUT_ZERO = 1e-60
-"""How wide boxes around 0 are where it is asked whether 0 is the root."""
+"""The width of boxes around 0 below which 0 is tested as the root."""
 
 
 MOST_TURNS = 200
 LEAST_PART = 2.0**-40
 """The least part of a step that is tried."""
 NEARLY = 2.0**-30
-"""How short the last step has to be, compared with the point, for it to be close to a root."""
+"""The relative length of a last step that is close to a root."""
 
 
 class Proof(NamedTuple):
-    """That exactly one root lies in the box ``whole``; ``inner`` is a narrow box that it lies in."""
+    """A proof that exactly one root lies in the box ``whole``, within the narrow box ``inner``."""
 
     inner: Box
     whole: Box
 
 
 class Searched(NamedTuple):
-    """What a search over a box found.
+    """The result of a search over a box.
 
     ``proofs``  the roots
     ``left``    boxes of which nothing is known
@@ -89,12 +89,12 @@ def interval_middle(interval: Enclosure) -> Ball:
 
 
 def interval_width(interval: Enclosure) -> Ball:
-    """How far apart the bounds are."""
+    """Return the distance of the bounds."""
     return (interval.high - interval.low).upper()
 
 
 def approximate_inverse(rows: Sequence[Sequence[Ball]]) -> list[list[Ball]] | None:
-    """The inverse of a matrix of numbers, about; None where there is none."""
+    """Return the approximate inverse of a matrix of numbers; None where there is none."""
     if len(rows) == 1:
         return None if rows[0][0].is_zero() else [[(1 / rows[0][0]).mid()]]
     found = import_flint().arb_mat([[*row] for row in rows]).inv(nonstop=True)
@@ -103,19 +103,19 @@ def approximate_inverse(rows: Sequence[Sequence[Ball]]) -> list[list[Ball]] | No
 
 
 def greatest_magnitude(numbers: Sequence[Ball]) -> Ball:
-    """The greatest of some numbers, their signs aside."""
+    """Return the greatest magnitude of some numbers."""
     return max((abs(x).upper() for x in numbers), default=exact_ball(0))
 
 
 def product_of(matrix: Sequence[Sequence[Ball]], vector: Sequence[Ball]) -> Vector:
-    """A matrix times a vector, as numbers."""
+    """Multiply a matrix by a vector, as numbers."""
     return [sum(a * x for a, x in zip(row, vector, strict=True)).mid() for row in matrix]
 
 
 def krawczyk_operator(
     box: Box, centre: Vector, at_centre: Sequence[Enclosure], slopes: list[list[Enclosure]]
 ) -> list[Ball] | None:
-    """K, one ball for each unknown, of the residuals at the centre; None where it says nothing."""
+    """Compute K, a ball for each unknown, from the residuals at the centre; None where it is unbounded."""
     if not all(f.is_finite for f in at_centre):
         return None
     y = approximate_inverse([[entry.ball.mid() for entry in row] for row in slopes])
@@ -134,7 +134,7 @@ def krawczyk_operator(
 
 
 def krawczyk_over(sight: Sight, box: Box) -> list[Ball] | None:
-    """K over a box of which nothing else is known."""
+    """Compute K over a box of which nothing else is known."""
     centre = [interval_middle(x) for x in box]
     slopes = sight.look(box).slopes
     return krawczyk_operator(
@@ -145,7 +145,7 @@ def krawczyk_over(sight: Sight, box: Box) -> list[Ball] | None:
 def is_never_zero(
     box: Box, centre: Vector, at_centre: Enclosure, slopes: Sequence[Enclosure]
 ) -> bool:
-    """Whether the mean value theorem says so of what has these values and derivatives."""
+    """Whether functions with these values and derivatives are never 0, by the mean value theorem."""
     if not (at_centre.is_finite and all(slope.is_finite for slope in slopes)):
         return False
     moves = (slope.ball * (x.ball - m) for slope, x, m in zip(slopes, box, centre, strict=True))
@@ -159,7 +159,7 @@ def lies_inside(balls: Sequence[Ball], box: Box) -> bool:
 
 
 def intersect_box(balls: Sequence[Ball], box: Box) -> Box | None:
-    """What balls and a box have in common."""
+    """Intersect balls with a box."""
     found = []
     for k, x in zip(balls, box, strict=True):
         low, high = max(x.low, k.lower()), min(x.high, k.upper())
@@ -180,7 +180,7 @@ def is_within(one: Box, other: Box) -> bool:
 
 
 def prove_root(sight: Sight, box: Box) -> Proof | None:
-    """The proof that exactly one root lies in a box, if Krawczyk's operator gives it."""
+    """Prove that exactly one root lies in a box, if Krawczyk's operator does."""
     if not all(x.ball.is_finite() for x in box) or not sight.is_smooth(box):
         return None
     look = sight.look(box)
@@ -195,9 +195,9 @@ def prove_root(sight: Sight, box: Box) -> Proof | None:
 
 
 def refine_root(sight: Sight, box: Box, whole: Box) -> Box:
-    """The only root of a whole box, which lies in ``box``, in a narrow one.
+    """Narrow ``box`` around the only root of a whole box.
 
-    A double that is the root exactly is found out.
+    A double that is exactly the root is recognized.
     """
     start = [interval_middle(x) for x in box]
     point, _, step = newton_search(sight, start) or NewtonStage(start, length=exact_ball(0))
@@ -217,7 +217,7 @@ def refine_root(sight: Sight, box: Box, whole: Box) -> Box:
 
 
 def proof_around(sight: Sight, point: Vector, radii: Sequence[Ball]) -> Proof | None:
-    """The proof that exactly one root lies around a point, in a box that may be made wider."""
+    """Prove that exactly one root lies around a point, in a box that may be widened."""
     for _ in range(WIDER):
         box = [ball_about(x, radius) for x, radius in zip(point, radii, strict=True)]
         proof = prove_root(sight, box)
@@ -231,9 +231,9 @@ def proof_around(sight: Sight, point: Vector, radii: Sequence[Ball]) -> Proof | 
 
 
 def newton_search(sight: Sight, start: Vector) -> NewtonStage | None:
-    """Newton's method: the last stage, with the length of the last step that the precision tells.
+    """Run Newton's method; return the last stage, with the last step's length in this precision.
 
-    None where it leads out of the domain, or nowhere.
+    None where it leaves the domain, or converges nowhere.
     """
     ratios: list[float] = []
 
@@ -278,7 +278,7 @@ def is_steady(ratios: Sequence[float]) -> bool:
 def damped_step(
     sight: Sight, point: Vector, move: Vector, y: Sequence[Sequence[Ball]]
 ) -> tuple[Vector, float] | None:
-    """The next point, and the part of the step that leads there; None where no part of it helps."""
+    """Return the next point, and the part of the step that leads there; None where no part helps."""
     part, length = 1.0, greatest_magnitude(move)
     while part > LEAST_PART:
         there = [(x - part * dx).mid() for x, dx in zip(point, move, strict=True)]
@@ -295,10 +295,10 @@ def damped_step(
 
 
 def branch_and_prune(sight: Sight, box: Box, looks: int = MOST_LOOKS) -> Searched:
-    """All roots in a box, each proved; what is left undecided; within so many looks.
+    """Find all roots in a box, each proved, and the undecided boxes, within ``looks`` evaluations.
 
-    The widest part comes first, as seen on a scale on which all numbers have room: so that many roots in
-    one place do not hide those in others.  When half of the work is spent, the narrowest come first:
+    The widest part comes first, on a scale that holds all numbers, so that many roots in
+    one place do not hide those elsewhere.  When half of the work is spent, the narrowest come first,
     so that some are proved.
     """
     proofs: list[Proof] = []
@@ -329,18 +329,18 @@ def branch_and_prune(sight: Sight, box: Box, looks: int = MOST_LOOKS) -> Searche
 
 
 def seen_width(box: Box) -> float:
-    """How wide a box is on the scale of x/(1 + |x|), which ends at -1 and 1."""
+    """Return a box's width on the scale of x/(1 + |x|), which ends at -1 and 1."""
     ends = ((float(x.low), float(x.high)) for x in box)
     return max(to_scale(high) - to_scale(low) for low, high in ends)
 
 
 def to_scale(x: float) -> float:
-    """Where a number stands on that scale."""
+    """Map a number to that scale."""
     return math.copysign(1.0, x) if math.isinf(x) else x / (1 + abs(x))
 
 
 def is_new(proof: Proof, proofs: Sequence[Proof]) -> bool:
-    """Whether a proof is of another root than those before: two in one whole box are the same."""
+    """Whether a proof is of a new root: two in one whole box are the same."""
     return not any(
         is_within(proof.inner, known.whole) or is_within(known.inner, proof.whole)
         for known in proofs
@@ -348,7 +348,7 @@ def is_new(proof: Proof, proofs: Sequence[Proof]) -> bool:
 
 
 def examine_box(sight: Sight, box: Box) -> tuple[Box | None, Proof | None]:
-    """What of a box may still hold a root, if anything, and a root that is proved."""
+    """Return the part of a box that may still hold a root, and a proved root, if any."""
     look = sight.look(box)
     if look.is_gone:
         return None, None
@@ -389,7 +389,7 @@ def examine_box(sight: Sight, box: Box) -> tuple[Box | None, Proof | None]:
 
 
 def is_risen(sight: Sight, box: Box, look: BoxView) -> bool:
-    """Tell whether one residual of one unknown is monotonic, and is past 0 where it begins."""
+    """Whether the one residual is monotonic and is past 0 where the box begins."""
     slope, (x, *others) = look.slopes[0][0], box
     if others or not (slope.total and look.residuals[0].total) or not sight.is_smooth(box):
         return False
@@ -414,7 +414,7 @@ def is_smallest(box: Box) -> bool:
 
 
 def is_blurred(sight: Sight, box: Box) -> bool:
-    """Whether a small box has a midpoint of which this precision does not tell if it is a root."""
+    """Whether this precision cannot tell if a small box's midpoint is a root."""
     if not all(
         x.ball.is_finite() and interval_width(x) < BLURRED * (1 + abs(interval_middle(x)))
         for x in box
@@ -425,9 +425,9 @@ def is_blurred(sight: Sight, box: Box) -> bool:
 
 
 def is_at_zero(sight: Sight, box: Box, tiny: float = ABOUT_ZERO) -> bool:
-    """Whether 0 is a root in a box that is tiny in each direction in which it holds 0.
+    """Whether 0 is a root in a box that is tiny in every direction that holds 0.
 
-    Around 0 there are as many doubles as anywhere, and a multiple root there would have them all looked at.
+    Around 0 there are as many doubles as anywhere, and a multiple root there would cost them all.
     """
     near = [x.low <= 0 and x.high >= 0 for x in box]
     pairs = zip(box, near, strict=True)
@@ -445,7 +445,7 @@ def is_at_zero(sight: Sight, box: Box, tiny: float = ABOUT_ZERO) -> bool:
 
 
 def widest_position(box: Box) -> int:
-    """The position of the interval that is widest for its size."""
+    """Return the position of the interval that is widest for its size."""
 
     def size(x: Enclosure) -> Ball:
         if not x.ball.is_finite():
@@ -456,7 +456,7 @@ def widest_position(box: Box) -> int:
 
 
 def split_box(box: Box) -> list[Box]:
-    """Two halves of a box."""
+    """Split a box into halves."""
     at = widest_position(box)
     x, cut = box[at], cutting_point(box[at])
     parts = interval_between(x.low, cut), interval_between(cut, x.high)
@@ -464,7 +464,7 @@ def split_box(box: Box) -> list[Box]:
 
 
 def cutting_point(x: Enclosure) -> Ball:
-    """Where an interval is cut: halfway, or, over many scales, halfway in ratio."""
+    """Return where to cut an interval: halfway, or, over many scales, halfway in ratio."""
     low, high = x.low, x.high
     if high < 0 or (high.is_finite() and not low.is_finite()):
         return -cutting_point(negate_enclosure(x))

@@ -1,6 +1,6 @@
-"""Roots of equations: what is to be solved, and one root from a start, or all in a range.
+"""Roots of equations: reading them, and one root from a start, or all in a range.
 
-Each root comes with its proof, or with what is missing.
+Each root comes with its proof, or with what the proof lacks.
 """
 
 from __future__ import annotations
@@ -52,31 +52,31 @@ from exprgrad.source import Source
 __all__ = ["Problem", "Root", "Solution", "root_problem", "solve_problem"]
 
 TOUCHES = 2.0**-60
-"""Up to which part of its terms a residual counts as next to 0."""
+"""The part of its terms up to which a residual is next to 0."""
 NEAR_ZERO = 1e-30
-"""How wide boxes around 0 are where it is asked whether 0 is the root that they seem to hold."""
+"""The width of boxes around 0 below which 0 is tested as their root."""
 MANY = 400
-"""From how many undecided boxes on only neighbours are joined."""
+"""The number of undecided boxes from which on only neighbours are joined."""
 ALL_OVER = "every point there is a root"
 LOOKS_AROUND = 3000
-"""How many boxes are looked at in each wider interval around a start that leads nowhere."""
+"""The most boxes examined in each wider interval around a start that leads nowhere."""
 WIDTHS = (1.0, 32.0, 1024.0, 2.0**30, math.inf)
-"""How wide these intervals are, compared with the start."""
+"""The widths of these intervals, relative to the start."""
 
 
 USUAL = "xyz"
-"""What unknowns are called most often."""
+"""The commonest names of unknowns."""
 EQUATION = "equation "
-"""What the names of equations begin with; no input can bear a name with a blank."""
+"""The prefix of equations' names; no input's name has a blank."""
 
 
 class Root(NamedTuple):
     """A root.
 
-    ``point``      by unknown the double nearest to it
-    ``enclosure``  by unknown two doubles that it lies between
-    ``proved``     whether it is proved that exactly one root lies there
-    ``why``        why it is not
+    ``point``      by unknown, the double nearest to it
+    ``enclosure``  by unknown, two doubles that enclose it
+    ``proved``     whether exactly one root provably lies there
+    ``why``        why it is not proved
     """
 
     point: dict[str, float]
@@ -89,10 +89,10 @@ class Solution(NamedTuple):
     """The solution of a system.
 
     ``roots``     in the order of the first unknown
-    ``excluded``  whether it is proved that there is none
+    ``excluded``  whether there is provably none
     ``undecided`` boxes that may hold roots, or none
-    ``is_whole``  whether all that was asked for was searched: then no root lies elsewhere
-    ``reason``    why the search ended before, in words
+    ``is_whole``  whether everything requested was searched, so that no root lies elsewhere
+    ``reason``    why the search ended early, in words
     """
 
     roots: tuple[Root, ...]
@@ -103,12 +103,12 @@ class Solution(NamedTuple):
 
     @property
     def is_everywhere(self) -> bool:
-        """Whether every point that was asked for is a root."""
+        """Whether every requested point is a root."""
         return self.reason == ALL_OVER
 
 
 def solve_problem(problem: Problem) -> Solution:
-    """The roots that a problem asks for."""
+    """Solve a problem."""
     with working_precision(PRECISION):
         sight = Sight(problem.system)
         if problem.ranges:
@@ -120,9 +120,9 @@ def solve_problem(problem: Problem) -> Solution:
 
 
 class Problem(NamedTuple):
-    """Equations, and where their unknowns are looked for: all have starts, or all have ranges.
+    """Equations, and where their unknowns are sought: all have starts, or all have ranges.
 
-    Both ``ends`` of a range come with what they are exactly, if that is known.  ``given`` are the values of
+    Both ``ends`` of a range come with their exact numbers, if known.  ``given`` are the values of
     the other inputs.
     """
 
@@ -140,10 +140,10 @@ def root_problem(
     wrt: Iterable[str] | None = None,
     arguments: Mapping[str, str] | None = None,
 ) -> Problem:
-    """The problem that a text and values state.
+    """Read the problem that a text and values state.
 
-    A value is a start or a range of an unknown; with ``wrt`` those of other names are what these are.
-    ``arguments`` are values as they were typed, for excerpts in errors.  Raises ``LanguageError``,
+    A value is a start or a range of an unknown; with ``wrt`` the others' values are fixed.
+    ``arguments`` are values as typed, for excerpts in errors.  Raises ``LanguageError``,
     ``InputError`` or ``RequestError`` for what cannot be solved.
     """
     values = {normal_name(name): value for name, value in values.items()}
@@ -185,7 +185,7 @@ def root_problem(
 def ranges_of(
     values: Mapping[str, object], unknowns: Sequence[str]
 ) -> dict[str, list[tuple[float, Fraction | None]]]:
-    """The ranges of unknowns, ``low:high`` or a pair in a tuple; an error where only some have one."""
+    """Read the ranges of unknowns, ``low:high`` or a pair in a tuple; raise where only some have one."""
     ranges = {
         name: exact_ends(values[name], name, infinite=True)
         for name in unknowns
@@ -208,7 +208,7 @@ def ranges_of(
 
 
 def equation_graph(text: str, unknowns: Sequence[str]) -> Graph:
-    """The graph of a text, in which equations are bindings: what they are called begins as ``EQUATION``."""
+    """Build the graph of a text, in which equations are bindings whose names begin with ``EQUATION``."""
     graph, relations = read_equations(text, unknowns)
     if not relations:
         name, _, span = graph.bindings[-1]
@@ -235,7 +235,7 @@ def equation_graph(text: str, unknowns: Sequence[str]) -> Graph:
 
 
 def read_equations(text: str, unknowns: Sequence[str]) -> Relations:
-    """The statements of a text; ``x = cos(x)`` binds nothing, and lacks a start if x is no unknown."""
+    """Read a text's statements; ``x = cos(x)`` binds nothing, and lacks a start if x is no unknown."""
     try:
         return read_relations(text, "=", unknowns)
     except LanguageError as error:
@@ -248,7 +248,7 @@ def read_equations(text: str, unknowns: Sequence[str]) -> Relations:
 
 
 def without_start(graph: Graph, text: str, missing: list[str]) -> InputError:
-    """The error for inputs without a value."""
+    """Return the error for inputs without a value."""
     from exprgrad.language.mistakes.hints import constant_hint
 
     error, name = missing_values(graph, text, missing), missing[0]
@@ -303,7 +303,7 @@ def equations_in(graph: Graph, text: str, unknowns: Sequence[str], *, is_chosen:
 def unknown_count_error(
     text: str, unknowns: Sequence[str], found: Sequence[Binding], *, is_chosen: bool
 ) -> RequestError:
-    """The error for more unknowns than equations, or fewer."""
+    """Return the error for more unknowns than equations, or fewer."""
     many, few = len(unknowns), len(found)
     shown = ", ".join(unknowns[:6]) + ", …" * (many > 6)
     message = f"{many} unknown{'s' * (many > 1)}, {shown}, and {few} equation{'s' * (few > 1)}"
@@ -357,7 +357,7 @@ def by_elements(
 
 
 def in_ranges(sight: Sight, ranges: Sequence[Sequence[tuple[float, Fraction | None]]]) -> Solution:
-    """All roots in a box, whose ends are those typed."""
+    """Find all roots in a box with the typed ends."""
     box = [hull(*(exact_enclosure(end_ball(*end)) for end in ends)) for ends in ranges]
     if all(f.is_zero for f in sight.residuals(box)):
         return Solution((), undecided=(interval_by_name(sight.system, box),), reason=ALL_OVER)
@@ -369,7 +369,7 @@ def in_ranges(sight: Sight, ranges: Sequence[Sequence[tuple[float, Fraction | No
 
 
 def end_ball(double: float, exact: Fraction | None) -> Ball:
-    """The end of a range in balls; of pi, of which the double alone is known, all from one beside it."""
+    """Return the end of a range in balls; a named constant's is a ball around its double."""
     if not math.isfinite(double):
         return exact_ball(double)
     if exact is None:
@@ -380,7 +380,7 @@ def end_ball(double: float, exact: Fraction | None) -> Ball:
 def roots_of(
     sight: Sight, found: Searched
 ) -> tuple[tuple[Root, ...], tuple[dict[str, Interval], ...]]:
-    """The roots of a search, in order, and what is undecided; what may be a root is looked at again."""
+    """Return the roots of a search, in order, and what is undecided; possible roots are examined again."""
     roots = [proved_root(sight, proof) for proof in found.proofs]
     undecided: list[dict[str, Interval]] = []
     for cluster in cluster_boxes(found.left):
@@ -394,7 +394,7 @@ def roots_of(
 
 
 def cluster_boxes(boxes: Sequence[Box]) -> Iterator[Box]:
-    """Boxes that touch each other as one; of very many, those that are neighbours."""
+    """Join boxes that touch each other; of very many, only neighbours."""
     rest = sorted(boxes, key=lambda box: [float(x.low) for x in box])
     while rest:
         whole, apart = rest.pop(0), []
@@ -411,7 +411,7 @@ def cluster_boxes(boxes: Sequence[Box]) -> Iterator[Box]:
 
 
 def candidate_root(sight: Sight, cluster: Box) -> Root | None:
-    """The root that a small undecided box seems to hold, if any."""
+    """Return the root that a small undecided box seems to hold, if any."""
     if not all(x.ball.is_finite() for x in cluster):
         return None
     if is_at_zero(sight, cluster, NEAR_ZERO):
@@ -433,7 +433,7 @@ def candidate_root(sight: Sight, cluster: Box) -> Root | None:
 
 
 def from_start(sight: Sight, start: Sequence[float]) -> Solution:
-    """A root near a start: where Newton's method leads, or the nearest one in wider and wider boxes."""
+    """Find a root near a start: where Newton's method leads, or the nearest one in ever wider boxes."""
     point = [exact_ball(x) for x in start]
     arrival = newton_search(sight, point)
     if all(f.is_zero for f in sight.residuals([ball_about(x, exact_ball(1)) for x in point])):
@@ -444,7 +444,7 @@ def from_start(sight: Sight, start: Sequence[float]) -> Solution:
 
 
 def around_start(sight: Sight, start: Vector) -> Solution:
-    """The nearest root in boxes around a start; if there is none in the whole space, that is said."""
+    """Find the nearest root in boxes around a start; if there is provably none anywhere, say so."""
     for width in WIDTHS if len(start) <= 3 else ():
         reach = [exact_ball(width) * (1 + abs(x)) for x in start]
         box = [
@@ -461,7 +461,7 @@ def around_start(sight: Sight, start: Vector) -> Solution:
 
 
 def nearest_root(roots: Sequence[Root], start: Vector) -> Root:
-    """The root nearest to a start; proved ones come first."""
+    """Return the root nearest to a start; proved ones come first."""
 
     def distance(root: Root) -> tuple[bool, float]:
         numbers = zip(root.point.values(), start, strict=True)
@@ -471,7 +471,7 @@ def nearest_root(roots: Sequence[Root], start: Vector) -> Root:
 
 
 def root_at_arrival(sight: Sight, arrival: NewtonStage) -> Root | None:
-    """The root that Newton's method led to: proved, or not, or none."""
+    """Return the root that Newton's method led to, proved or not, if any."""
     least = 4 * arrival.length.upper() + greatest_magnitude(arrival.point) * 2.0 ** (
         -3 * PRECISION // 4
     )
@@ -487,7 +487,7 @@ def root_at_arrival(sight: Sight, arrival: NewtonStage) -> Root | None:
 
 
 def residuals_vanish(sight: Sight, point: Vector) -> bool:
-    """Tell whether each residual is next to nothing, compared with its parts."""
+    """Whether each residual is negligible beside its parts."""
     graph = sight.system.graph
     values = sight.algebra.evaluate(graph, sight.inputs([exact_enclosure(x) for x in point]))
     for node in sight.system.outputs:
@@ -503,7 +503,7 @@ def residuals_vanish(sight: Sight, point: Vector) -> bool:
 
 
 def interval_by_name(system: System, box: Box) -> dict[str, Interval]:
-    """A box in doubles, rounded outwards."""
+    """Return a box in doubles, rounded outwards."""
     return {
         name: Interval(round_outward(x.low, -math.inf), round_outward(x.high, math.inf))
         for name, x in zip(system.unknowns, box, strict=True)
@@ -511,14 +511,14 @@ def interval_by_name(system: System, box: Box) -> dict[str, Interval]:
 
 
 def round_outward(bound: Ball, towards: float) -> float:
-    """A bound as a double, rounded towards an infinity."""
+    """Return a bound as a double, rounded towards an infinity."""
     found = float(bound.mid())
     beyond = exact_ball(found) < bound if towards > 0 else exact_ball(found) > bound
     return math.nextafter(found, towards) if beyond else found
 
 
 def proved_root(sight: Sight, proof: Proof) -> Root:
-    """A root that is proved, also to be the only one between the doubles around it."""
+    """Return a proved root, with a proof that it is the only one between the doubles around it."""
     system, inner, whole = sight.system, proof.inner, proof.whole
     ends = interval_by_name(system, inner)
     outer = [interval_between(exact_ball(low), exact_ball(high)) for low, high in ends.values()]
@@ -533,12 +533,12 @@ def proved_root(sight: Sight, proof: Proof) -> Root:
 
 
 def nearest_double(x: Enclosure) -> float:
-    """The double nearest to what a narrow interval holds; 0 where that may be it."""
+    """Return the double nearest to a narrow interval; 0 where that may be it."""
     return 0.0 if x.low <= 0 and x.high >= 0 else float(interval_middle(x))
 
 
 def unproved_root(sight: Sight, point: Vector, box: Box) -> Root | None:
-    """A root that is not proved, and why not; None where the formula has no value there."""
+    """Return an unproved root, and why it is not proved; None where the formula has no value there."""
     system = sight.system
     doubles = [nearest_double(exact_enclosure(x)) for x in point]
     typed = [exact_enclosure(sight.algebra.decimals.read(None, x)) for x in doubles]

@@ -22,11 +22,11 @@ Box = list[Enclosure]
 Vector = list[Ball]
 """An exact number for each unknown."""
 PRECISION = 256
-"""The precision that roots are looked for in, in bits."""
+"""The precision in which roots are sought, in bits."""
 MOST_CASES = 32
-"""How many choices of undecided steps and comparisons are tried over one box."""
+"""The most choices of undecided steps and comparisons tried over one box."""
 MOST_CHOICES = 8
-"""Over how many whole numbers one step is taken apart."""
+"""The most whole numbers over which one step is taken apart."""
 
 
 class System(NamedTuple):
@@ -35,7 +35,7 @@ class System(NamedTuple):
     ``graph``     over numbers
     ``outputs``   the nodes that are 0
     ``unknowns``  inputs of the graph, in order
-    ``values``    by other input: its double, and its text where that is not its shortest one
+    ``values``    by other input, its double, and its text if that is not its shortest one
     """
 
     graph: Graph
@@ -53,10 +53,10 @@ Fraction = tuple[int, int | None]
 def numerator_of(
     builder: GraphBuilder, graph: Graph, images: Sequence[int], output: int
 ) -> int | None:
-    """The numerator of an output that is a quotient, or is made of some; None if it is not.
+    """Return the numerator of an output that contains quotients; None without any.
 
-    Where the output is defined no denominator is 0, so there it is 0 where its numerator is, which has no
-    poles where the output has some.
+    Where the output is defined no denominator is 0, so it is 0 where its numerator is, which has no
+    poles at the output's poles.
     """
     wanted = dependency_flags(graph, output)
     fractions: list[Fraction] = []
@@ -73,7 +73,7 @@ def numerator_of(
 def over_one_line(
     builder: GraphBuilder, graph: Graph, node: int, parts: Sequence[Fraction], image: int
 ) -> Fraction:
-    """A node of a graph as a fraction, of those of its operands; else it is its ``image``."""
+    """Return a node as a fraction made of its operands'; else its ``image``."""
     op = BY_NAME.get(graph.kinds[node])
     if op is None:
         return image, None
@@ -99,7 +99,7 @@ def over_one_line(
 
 
 def node_product(builder: GraphBuilder, *factors: int | None) -> int | None:
-    """A product; None is 1."""
+    """Multiply nodes; None is 1."""
     nodes = [factor for factor in factors if factor is not None]
     return reduce(partial(builder.apply, "mul"), nodes) if nodes else None
 
@@ -107,7 +107,7 @@ def node_product(builder: GraphBuilder, *factors: int | None) -> int | None:
 def add_fractions(
     builder: GraphBuilder, signs: Sequence[int], terms: Sequence[Fraction]
 ) -> Fraction:
-    """A sum of fractions over one line."""
+    """Add fractions over one line."""
     first, below = terms[0]
     above = builder.apply("neg", first) if signs[0] < 0 else first
     for sign, (over, under) in zip(signs[1:], terms[1:], strict=True):
@@ -121,7 +121,7 @@ def add_fractions(
 def multiply_fractions(
     builder: GraphBuilder, powers: Sequence[int], factors: Sequence[Fraction]
 ) -> Fraction:
-    """A product or a quotient of fractions over one line."""
+    """Multiply or divide fractions over one line."""
     turned = [
         fraction if power > 0 else fraction[::-1]
         for power, fraction in zip(powers, factors, strict=True)
@@ -138,7 +138,7 @@ class BoxView(NamedTuple):
 
     ``residuals``  each equation's values
     ``slopes``     their derivatives, a row for each equation; 0 where one doesn't depend on an unknown
-    ``is_gone``    whether some residual cannot be 0 anywhere in it
+    ``is_gone``    whether some residual is never 0 in it
     ``above``      the values of numerators, each with its derivatives
     """
 
@@ -149,12 +149,12 @@ class BoxView(NamedTuple):
 
     @property
     def is_finite(self) -> bool:
-        """Whether residuals and slopes are."""
+        """Whether residuals and slopes are finite."""
         return all(x.is_finite for row in (self.residuals, *self.slopes) for x in row)
 
 
 class Sight:
-    """A system as it is seen in ``PRECISION``, which is to be the working one."""
+    """A view of a system in ``PRECISION``, which must be the working precision."""
 
     def __init__(self, system: System) -> None:
         self.system = system
@@ -178,18 +178,18 @@ class Sight:
         self.bent = find_nonsmooth_nodes(graph, dependent_flags(graph, moved))
 
     def inputs(self, box: Box) -> dict[str, Enclosure]:
-        """Every input's interval."""
+        """Return every input's interval."""
         return {**self.given, **dict(zip(self.system.unknowns, box, strict=True))}
 
     def residuals(self, box: Box) -> list[Enclosure]:
-        """The residuals over a box."""
+        """Enclose the residuals over a box."""
         self.looks += 1
         self.work += len(self.system.graph)
         values = self.algebra.evaluate(self.system.graph, self.inputs(box))
         return [values[node] for node in self.system.outputs]
 
     def look(self, box: Box) -> BoxView:
-        """Residuals and slopes over a box."""
+        """Enclose residuals and slopes over a box."""
         self.looks += 1
         self.work += len(self.program.graph)
         inputs, count = self.inputs(box), len(self.system.outputs)
@@ -210,12 +210,12 @@ class Sight:
         return BoxView(outputs[:count], slopes[:count], gone, above)
 
     def is_gone(self, values: Sequence[Enclosure]) -> bool:
-        """Whether some residual, or its numerator, is not 0 anywhere."""
+        """Whether some residual, or its numerator, is never 0."""
         tested = self.program.outputs[: len(self.system.outputs) + len(self.numerators)]
         return any(not values[node].has_zero for node in tested)
 
     def gone_in_all_cases(self, inputs: Mapping[str, Enclosure]) -> bool:
-        """The same, for each choice of what steps and comparisons come to where they are undecided."""
+        """Whether that holds for each choice of undecided steps and comparisons."""
         todo: list[dict[int, int]] = [{}]
         for _ in range(MOST_CASES):
             if not todo:
@@ -233,7 +233,7 @@ class Sight:
         return False
 
     def is_smooth(self, box: Box) -> bool:
-        """Whether no operation jumps in a box, nor has a kink all over it, where rules are conventions."""
+        """Whether no operation jumps in a box, or has a kink all over it, where rules are conventions."""
         if not self.bent:
             return True
         graph = self.system.graph
@@ -249,7 +249,7 @@ class Sight:
         )
 
     def at(self, point: Vector) -> tuple[Vector, list[Vector]] | None:
-        """Residuals and slopes at a point, as numbers; None where some are not finite."""
+        """Evaluate residuals and slopes at a point; None where some are not finite."""
         look = self.look([exact_enclosure(x) for x in point])
         if not look.is_finite:
             return None
@@ -259,5 +259,5 @@ class Sight:
 
 
 def ball_about(middle: Ball, radius: Ball) -> Enclosure:
-    """The ball of all numbers within a radius."""
+    """Return the ball of all numbers within a radius."""
     return interval_between((middle - radius).lower(), (middle + radius).upper())

@@ -1,1 +1,1 @@
-"""What uncertain inputs make of a formula's value: propagated by derivatives, and by sampling."""
+"""The uncertainty of a formula's value: propagated by derivatives, and by sampling."""

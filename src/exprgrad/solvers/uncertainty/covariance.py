@@ -1,4 +1,4 @@
-"""Correlations of inputs as they are given, of pairs or as a covariance matrix; and whether they can be."""
+"""Correlations of inputs, given by pairs or as a covariance matrix, and their consistency."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ __all__ = [
 ]  # fmt: skip
 
 ROUNDING = 1e-9
-"""How far rounding may take equal covariances apart, and coefficients beyond their bounds."""
+"""The relative rounding allowed to equal covariances, and to coefficients at their bounds."""
 
 Matrix = Mapping[str, Mapping[str, float]]
 
 
 def correlation_in(text: str) -> tuple[tuple[str, str], float]:
-    """The two names and the coefficient in ``a,b=0.3``."""
+    """Read the two names and the coefficient in ``a,b=0.3``."""
     names, equals, value = text.partition("=")
     pair = tuple([normal_name(names[a:b].strip()) for a, b in comma_parts(names)])
     if not equals or len(pair) != 2 or not all(pair) or not value.strip():
@@ -37,9 +37,9 @@ def correlation_in(text: str) -> tuple[tuple[str, str], float]:
 
 
 def covariance_in(path: str) -> Matrix:
-    """The covariance matrix in a file: CSV below a header of names, or a JSON object of rows by name.
+    """Read the covariance matrix in a file: CSV below a header of names, or a JSON object of rows by name.
 
-    What ``fit --json`` wrote is that of its estimates.
+    The output of ``fit --json`` gives that of its estimates.
     """
     is_json = path.lower().endswith(".json")
 
@@ -64,7 +64,7 @@ def covariance_in(path: str) -> Matrix:
 
 
 def in_object(found: Any, number: Callable[[object, str], float]) -> Any:
-    """The rows of a matrix in a JSON document, by name, or of a fit's estimates; None where it has none."""
+    """Return the rows of a matrix in a JSON document, by name, or of a fit's estimates; else None."""
     if isinstance(found, dict) and found.get("command") == "fit":
         errors = {
             name: number(one["error"], f"the error of {name}")
@@ -85,7 +85,7 @@ def in_object(found: Any, number: Callable[[object, str], float]) -> Any:
 
 
 def below_header(path: str) -> Any:
-    """The same below the header of a CSV file; its first column may have the names, too."""
+    """Return the rows below the header of a CSV file; its first column may have the names, too."""
     header, lines, _ = rows_in(path)
     names = [*map(normal_name, header)]
     rows = [[strip_quotes(cell) for cell in line.cells] for line in lines]
@@ -102,9 +102,9 @@ def correlate_spread(
     correlation: Mapping[tuple[str, str], float],
     covariance: Matrix | None,
 ) -> Spread:
-    """The uncertainties with the correlations and the covariance matrix that are given in addition.
+    """Add the given correlations and covariance matrix to the uncertainties.
 
-    Of the matrix what the formula does not read is left out.  Raises ``InputError`` for what contradicts
+    Entries that the formula does not read are left out.  Raises ``InputError`` for what contradicts
     itself: a correlation of an exact number, one beyond 1, a matrix that is not symmetric, or one that is
     not positive semidefinite.
     """
@@ -142,7 +142,7 @@ def correlate_spread(
 
 
 def with_matrix(spread: Spread, inputs: Mapping[str, Any], covariance: Matrix) -> Spread:
-    """The uncertainties, with those of a covariance matrix."""
+    """Add a covariance matrix to the uncertainties."""
     deviations, known = dict(spread.deviations), dict(spread.correlations)
     read = [name for name in covariance if name in inputs]
     if not read:
@@ -177,7 +177,7 @@ def with_matrix(spread: Spread, inputs: Mapping[str, Any], covariance: Matrix) -
 
 
 def refuse_gaps(covariance: Matrix, names: list[str]) -> None:
-    """An error for a matrix without all of its entries, or with one that is not finite."""
+    """Raise for a matrix with a missing entry, or one that is not finite."""
     for one in names:
         for other in names:
             what = "variance" if one == other else "covariance"
@@ -195,7 +195,7 @@ def refuse_gaps(covariance: Matrix, names: list[str]) -> None:
 
 
 def refuse_asymmetry(covariance: Matrix, names: list[str]) -> None:
-    """An error for a matrix whose two covariances of a pair differ."""
+    """Raise for a matrix whose two covariances of a pair differ."""
     for one in names:
         for other in names:
             here, there = covariance[one][other], covariance.get(other, {}).get(one, 0.0)
@@ -208,7 +208,7 @@ def refuse_asymmetry(covariance: Matrix, names: list[str]) -> None:
 
 
 def refuse_contradictions(known: Mapping[tuple[str, str], float]) -> None:
-    """An error for correlations that no numbers can have."""
+    """Raise for correlations that no numbers can have."""
     for (one, other), r in known.items():
         if not abs(r) <= 1 + ROUNDING:
             raise InputError(
@@ -234,14 +234,14 @@ def refuse_contradictions(known: Mapping[tuple[str, str], float]) -> None:
 
 
 def correlation_matrix(names: Sequence[str], numbers: UncertainNumbers) -> Any:
-    """The correlation matrix of some numbers."""
+    """Return the correlation matrix of some numbers."""
     import numpy as np
 
     return np.array([[numbers.correlation(one, other) for other in names] for one in names])
 
 
 def draw_moves(names: Sequence[str], numbers: UncertainNumbers, random: Any, count: int) -> Any:
-    """How far normally distributed numbers are from their means: a row for each, a column for each draw."""
+    """Draw deviations of normally distributed numbers: a row for each number, a column for each draw."""
     import numpy as np
 
     normal = random.standard_normal((len(names), count))

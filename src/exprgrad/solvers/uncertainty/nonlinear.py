@@ -60,36 +60,36 @@ __all__ = ["Second", "half_unit", "nonlinear_warning", "second_order_terms"]
 MOST_UNCERTAIN = 128
 """The most uncertain numbers for which second derivatives are examined."""
 MOST_PRODUCTS = 4_000_000
-"""Nor where nodes times uncertain numbers, squared, are more."""
+"""The most nodes times squared uncertain numbers for it."""
 MOST_IN_BALLS = 20_000
-"""The same in balls, which take a thousand times as long."""
+"""The most in balls, which take a thousand times as long."""
 MOST_KEPT = 8
-"""For so many formulas the programs of their derivatives are kept."""
+"""The formulas whose derivative programs are kept."""
 EVALUATORS: dict[object, Evaluator] = {}
 HERE = 1e-6
 """Switches nearer than this many standard uncertainties count as met."""
 
 MOST_DRAWS, LEAST_DRAWS = 65_536, 256
 MOST_AT_ONCE = 2**22
-"""The most numbers, over all nodes and draws, that are in memory for more draws than the fewest."""
+"""The most numbers in memory, over all nodes and draws, beyond the fewest draws."""
 SURE = 5.0
-"""The standard errors beyond which a mean of draws is not there by chance."""
+"""The standard errors beyond which a mean of draws is not chance."""
 
 REACH = 5.0
-"""So many standard deviations away a kink or a jump is met once in three million draws."""
+"""The reach in standard deviations: a kink or a jump that far is met once in three million draws."""
 LOOKS = 20
-"""At so many places on the way a step of stairs is looked for."""
+"""The places on the way at which a step of stairs is sought."""
 NARROWINGS = 40
 BESIDE = 1e-6
-"""How many standard deviations before and after a kink its effect is looked at."""
+"""The standard deviations before and after a kink at which its effect is measured."""
 
 
 class Second(NamedTuple):
-    """What terms of second order change, for normally distributed inputs.
+    """The effect of second-order terms, for normally distributed inputs.
 
-    ``shift``   what they add to the value
+    ``shift``   their contribution to the value
     ``value``   the standard uncertainty with them; nan where its square would be negative
-    ``enough``  whether the value and its uncertainty stay what they are to two digits of the uncertainty:
+    ``enough``  whether the value and its uncertainty change, within two digits of the uncertainty,
                 by no more than half a unit in its second digit (JCGM 101:2008, 7.9.2)
     """
 
@@ -104,10 +104,10 @@ def second_order_terms(
     uncertainties: Sequence[float],
     sensitivities: Mapping[str, Any],
 ) -> tuple[list[Second | None], tuple[Diagnostic, ...]]:
-    """The terms of second order for each number of a run's value, and warnings where those matter.
+    """Return the second-order terms for each number of a run's value, with warnings where they matter.
 
     ``uncertainties`` are those of first order, and ``sensitivities`` the value's derivatives, by input.
-    Where terms of second order change nothing, draws may: what these come to takes their place then.
+    Where second-order terms change nothing, draws may, and take their place.
     Entries are None where second derivatives are not finite; the list is empty for too many numbers.
     """
     graph, many = run.graph, len(numbers.deviations)
@@ -151,7 +151,7 @@ def second_order_terms(
 def slopes_of_value(
     run: DiagnosedRun, sensitivities: Mapping[str, Any], at: int
 ) -> dict[str, float]:
-    """The derivatives of one number of a run's value, in row-major order, by number of its inputs."""
+    """Return the derivatives of one number of a run's value, by number of its inputs."""
     found: dict[str, float] = {}
     for name, slope in sensitivities.items():
         names = number_names(name, run.inputs[name])
@@ -164,9 +164,9 @@ def slopes_of_value(
 
 
 def second_terms(run: DiagnosedRun, numbers: UncertainNumbers, u: float) -> Second | None:
-    """What terms of second order change; None where derivatives are not finite.
+    """Return the effect of second-order terms; None where derivatives are not finite.
 
-    What seems to matter is worked out in balls, too: rounding may have made it up.
+    An effect that matters is confirmed in balls, since rounding may have caused it.
     """
     evaluator = remember(EVALUATORS, run.graph, lambda: evaluator_for(run.graph), MOST_KEPT)
     found = terms_at(DerivativeAnswers(evaluator), run.inputs, numbers, u)
@@ -188,7 +188,7 @@ def second_terms(run: DiagnosedRun, numbers: UncertainNumbers, u: float) -> Seco
 def second_noise(
     evaluator: Evaluator, inputs: Mapping[str, Any], numbers: UncertainNumbers
 ) -> float:
-    """What rounding may have done to terms of second order, all of them together."""
+    """Bound the rounding of all second-order terms together."""
     names = [name for name in evaluator.graph.inputs if name in numbers.deviations]
     (graph, outputs), places = matrices.hessian_program(evaluator, names)
     errors, u = number_data_errors(graph, forward_numbers(graph, inputs)), numbers.deviations
@@ -199,7 +199,7 @@ def second_noise(
 
 
 class DerivativeAnswers(NamedTuple):
-    """What answers with derivatives of a formula: by the rule ``real`` in balls, else in doubles."""
+    """An evaluator of a formula's derivatives: by the rule ``real`` in balls, else in doubles."""
 
     evaluator: Evaluator
     rule: Rule = computed
@@ -216,7 +216,7 @@ class DerivativeAnswers(NamedTuple):
 def terms_at(
     derivatives: DerivativeAnswers, inputs: Mapping[str, Any], numbers: UncertainNumbers, u: float
 ) -> Second | None:
-    """What terms of second order change, by some derivatives; None where those are not finite."""
+    """Return the effect of second-order terms, by given derivatives; None where those are not finite."""
     evaluator, rule = derivatives
     names = tuple([name for name in evaluator.graph.inputs if name in numbers.deviations])
     if not names:
@@ -256,7 +256,7 @@ def third_term(
     deviations: Sequence[float],
     r: Any,
 ) -> float:
-    """The derivative of tr(HΣ) along the steps Σg."""
+    """Return the derivative of tr(HΣ) along the steps Σg."""
     evaluator, rule = derivatives
     (graph, outputs), entries = matrices.hessian_program(evaluator, names, rule=rule)
     asked = [(i, j) for i, j in entries if i <= j and r[i, j]]
@@ -276,7 +276,7 @@ def third_term(
 
 
 def half_unit(u: float) -> float:
-    """Half a unit in the second digit of an uncertainty (JCGM 101:2008, 7.9.2); 0 of none."""
+    """Return half a unit in the second digit of an uncertainty (JCGM 101:2008, 7.9.2); 0 without any."""
     decimal = to_two_digits(0.0, u)
     if decimal is None:
         return 0.0
@@ -289,14 +289,14 @@ def half_unit(u: float) -> float:
 def second_warnings(
     run: DiagnosedRun, terms: Second | None, u: float, what: str = "terms of second order"
 ) -> Iterator[Diagnostic]:
-    """Warnings about terms of second order, or about what draws found."""
+    """Yield warnings about second-order terms, or about draws."""
     if terms is not None and not terms.enough:
         message = f"linearising is not enough: {what} {describe_change(terms, u)}"
         yield warning_at(message, run, run.graph.output)
 
 
 def kink_warnings(view: DiagnosedRun, numbers: UncertainNumbers, u: float) -> Iterator[Diagnostic]:
-    """Remarks on kinks and jumps within reach."""
+    """Yield warnings about kinks and jumps within reach."""
     unit = u or 1.0
     allowed, before = half_unit(u) / unit, u / unit
     for node, line, k in crossed_switches(view, numbers):
@@ -312,7 +312,7 @@ def kink_warnings(view: DiagnosedRun, numbers: UncertainNumbers, u: float) -> It
 
 
 def describe_change(terms: Second, u: float) -> str:
-    """What terms of second order change, in words."""
+    """Say what second-order terms change."""
     if terms.value != terms.value:
         return f"are larger than those of first order, {two_digits(u)}"
     parts = []
@@ -324,7 +324,7 @@ def describe_change(terms: Second, u: float) -> str:
 
 
 def warning_at(message: str, run: DiagnosedRun, node: int) -> Diagnostic:
-    """A warning about a node, whose help is how to ask for Monte Carlo."""
+    """Return a warning about a node, with help on Monte Carlo."""
     help = command_or_python("--mc 1000000 samples it", "run.propagate(mc=1_000_000) samples it")
     return nonlinear_warning(message, run, node, help)
 
@@ -332,14 +332,14 @@ def warning_at(message: str, run: DiagnosedRun, node: int) -> Diagnostic:
 def nonlinear_warning(
     message: str, run: DiagnosedRun, node: int, help: str | None = None
 ) -> Diagnostic:
-    """A warning about a node, with some help."""
+    """Return a warning about a node, with some help."""
     return Diagnostic("nonlinear", "warning", message, node, run.graph.span(node), help, None)
 
 
 # Draws.
 
 Draws = tuple[dict[str, Any], Any, list[Any]]
-"""How far each draw moves each uncertain number, their numbers, and every node's data."""
+"""Draws: each uncertain number's deviations, the inputs, and every node's data."""
 
 
 def draw_values(run: DiagnosedRun, numbers: UncertainNumbers) -> Draws:
@@ -362,7 +362,7 @@ def draw_values(run: DiagnosedRun, numbers: UncertainNumbers) -> Draws:
 def drawn_terms(
     run: DiagnosedRun, draws: Draws, slopes: Mapping[str, float], u: float
 ) -> tuple[Second, int]:
-    """The effects of all orders, by draws, and how many of these have no finite value.
+    """Return the effects of all orders, by draws, and the number of draws without a finite value.
 
     A draw's value is f(x) + L + D, with L its linear part, of mean 0 and standard deviation u.  Only D, and
     its product with L, are averaged: the less there is beyond first order, the less draws vary.
@@ -370,7 +370,7 @@ def drawn_terms(
         mean − f(x)  =  E(D)
         variance     =  u² + E(2·L·D + D²) − E(D)²
 
-    Rounding may have made D up: what it may be off by is taken from it.  Source: R. Y. Rubinstein and D. P.
+    Rounding may have caused D, so its error bound is subtracted.  Source: R. Y. Rubinstein and D. P.
     Kroese, Simulation and the Monte Carlo Method (2017), section 5.2 (control variates).
     """
     import numpy as np
@@ -403,7 +403,7 @@ def drawn_terms(
 
 
 def mean_of(values: Any) -> tuple[float, float]:
-    """The mean of some draws, and its standard error."""
+    """Return the mean of some draws, and its standard error."""
     return float(values.mean()), float(values.std()) / sqrt(len(values))
 
 
@@ -411,18 +411,18 @@ def mean_of(values: Any) -> tuple[float, float]:
 
 
 class DirectionOfDeviation(NamedTuple):
-    """A line through the inputs, on which a step of 1 is a standard deviation of what moves along it."""
+    """A line through the inputs, on which a step of 1 is a standard deviation."""
 
     evaluator: Evaluator
     inputs: Mapping[str, float]
     step: Mapping[str, float]
 
     def at(self, z: float) -> dict[str, float]:
-        """The inputs at a place on the line."""
+        """Return the inputs at a place on the line."""
         return {**self.inputs, **{name: self.inputs[name] + z * d for name, d in self.step.items()}}
 
     def slope(self, z: float) -> tuple[float, float]:
-        """The value there, and its derivative along the line."""
+        """Return the value there, and its derivative along the line."""
         names = tuple(self.step)
         values, adjoints = self.evaluator.gradient(self.at(z), names)
         nodes, slope = self.evaluator.graph.inputs, 0.0
@@ -433,13 +433,13 @@ class DirectionOfDeviation(NamedTuple):
 
 
 Moves = Mapping[str, float]
-"""By uncertain number, how far it moves a node: deviation times derivative."""
+"""By uncertain number, its effect on a node: deviation times derivative."""
 
 
 def crossed_switches(
     run: DiagnosedRun, numbers: UncertainNumbers
 ) -> Iterator[tuple[int, DirectionOfDeviation, float]]:
-    """The kinks and jumps within reach: the node that has it, and where it is met on which line."""
+    """Yield the kinks and jumps within reach: the node, the line, and the place on it."""
     names = tuple([name for name in run.graph.inputs if name in numbers.deviations])
     found, graph = compared_in_run(run, names)
     if not found:
@@ -475,7 +475,7 @@ def compared_in_run(
 def line_crossings(
     compared: Evaluator, gap: SwitchFunction, here: Sequence[float], line: DirectionOfDeviation
 ) -> Iterator[float]:
-    """The places on a line beyond which a gap has another sign, or stairs have another step."""
+    """Yield the places on a line beyond which a gap changes sign, or stairs change their step."""
     node, step = gap
     if step is None and not here[node]:
         yield 0.0
@@ -492,7 +492,7 @@ def line_crossings(
 def direction_of(
     run: DiagnosedRun, evaluator: Evaluator, moves: Moves, numbers: UncertainNumbers
 ) -> DirectionOfDeviation | None:
-    """The line on which something most probably rises, given how numbers move it; None if none does."""
+    """Return the line on which a quantity most probably rises, given its moves; None if none moves it."""
     total = {
         name: sum(numbers.correlation(name, other) * move for other, move in moves.items() if move)
         for name in moves
@@ -509,7 +509,7 @@ def direction_of(
 
 
 def first_crossing(crosses: Callable[[float], bool], side: float) -> float | None:
-    """The first place on one side of a line at which a condition holds; None if none is in reach."""
+    """Return the first place on one side of a line at which a condition holds; None if none is in reach."""
     for look in range(1, LOOKS + 1):
         low, high = side * REACH * (look - 1) / LOOKS, side * REACH * look / LOOKS
         if crosses(high):
@@ -521,7 +521,7 @@ def first_crossing(crosses: Callable[[float], bool], side: float) -> float | Non
 
 
 def crossing_effect(line: DirectionOfDeviation, k: float, unit: float) -> tuple[float, float]:
-    """By how much a kink or a jump on a line moves the mean, and what it adds to the variance."""
+    """Return a kink's or a jump's effect on the mean and on the variance."""
     side = copysign(1.0, k)
     near, far = k - side * BESIDE, k + side * BESIDE
     (before, inner), (behind, outer) = line.slope(near), line.slope(far)

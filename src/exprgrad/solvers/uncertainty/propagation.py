@@ -40,7 +40,7 @@ from exprgrad.solvers.uncertainty.nonlinear import (
 __all__ = ["Sampled", "Uncertainty", "propagate_uncertainty", "uncertainty_of"]
 
 DRAWN_AT_ONCE = 65_536
-"""How many draws are made at a time."""
+"""The draws made at a time."""
 BOUNDED = 4096
 """The draws for which the effect of rounding is bounded."""
 COVERED = (2.5, 97.5)
@@ -48,15 +48,15 @@ COVERED = (2.5, 97.5)
 
 
 class Sampled(NamedTuple):
-    """What Monte Carlo found of a value: numbers, or tensors of its shape.
+    """The result of Monte Carlo for a value: numbers, or tensors of its shape.
 
-    ``draws``     how many were made
+    ``draws``     the number of draws
     ``seed``      of the generator
     ``mean``      the mean of the values
     ``value``     their standard deviation
     ``low``, ``high``  the ends of the interval that covers 95 % of them, as many below as above
-    ``without``   how many draws have no value that is finite: they are left out of all these
-    ``rounded``   what rounding may have moved a value by, as the root of the mean square, at most
+    ``without``   the number of draws without a finite value, which are left out of the rest
+    ``rounded``   a bound of the rounding of values, as the root of the mean square
     """
 
     draws: int
@@ -69,7 +69,7 @@ class Sampled(NamedTuple):
     rounded: Any = 0.0
 
     def diagnostics(self, run: DiagnosedRun) -> Iterator[Diagnostic]:
-        """Warnings where some draws have no value, and where rounding hides digits that are shown."""
+        """Yield warnings where draws have no value, and where rounding hides digits shown."""
         output = run.graph.output
         if self.without:
             message = (
@@ -87,7 +87,7 @@ class Sampled(NamedTuple):
 
 
 class Uncertainty(NamedTuple):
-    """The standard uncertainty of a value, and what it comes from.
+    """The standard uncertainty of a value, and its sources.
 
     ``estimate``       the value, a number or a tensor
     ``value``          its standard uncertainty, of the same shape
@@ -99,9 +99,9 @@ class Uncertainty(NamedTuple):
     ``deviations``     by input, its standard uncertainty
     ``correlations``   by the names of two numbers of inputs, their correlation coefficient
     ``covariance``     of a value that is a tensor, the covariance matrix of its numbers; else None
-    ``second``         what terms of second order change, where they were found: see ``Second``; of a
+    ``second``         the effect of second-order terms, if examined: see ``Second``; of a
                        tensor a list
-    ``sample``         what Monte Carlo found beside it, if that was asked for
+    ``sample``         the result of Monte Carlo, if requested
     ``diagnostics``    warnings: where linearising is not enough, and why
     """
 
@@ -118,7 +118,7 @@ class Uncertainty(NamedTuple):
 
     @property
     def number(self) -> Uncertain:
-        """The value with its standard uncertainty."""
+        """Return the value with its standard uncertainty."""
         return Uncertain(self.estimate, self.value)
 
     def __repr__(self) -> str:
@@ -136,7 +136,7 @@ def uncertainty_of(
     draws: int,
     seed: int,
 ) -> Uncertainty:
-    """The uncertainty of a run's value, with what is asked for beside the inputs' own uncertainties.
+    """Return the uncertainty of a run's value, with the correlations and draws requested.
 
     Raises ``RequestError`` where no input is uncertain, or for a bad number of draws, and what
     ``covariance.correlated`` raises.
@@ -171,7 +171,7 @@ def uncertainty_of(
 def propagate_uncertainty(
     run: DiagnosedRun, spread: Spread, draws: int = 0, seed: int = 0
 ) -> Uncertainty:
-    """The uncertainty of a run's value, given those of its inputs; with ``draws`` Monte Carlo, too.
+    """Propagate the inputs' uncertainties to a run's value; with ``draws`` by Monte Carlo, too.
 
     Raises ``RequestError`` for Monte Carlo of tensors of more than 4,096 numbers over all nodes.
     """
@@ -210,7 +210,7 @@ def propagate_uncertainty(
 def slopes_of_tensor(
     run: DiagnosedRun, names: tuple[str, ...]
 ) -> tuple[dict[str, Any], tuple[Diagnostic, ...]]:
-    """The true derivatives of a value that is a tensor, by input, and warnings where digits are lost."""
+    """Return the true derivatives of a tensor value, by input, and warnings where digits are lost."""
     label = run.output_label
     evaluator, outputs = evaluator_for(run.graph), {label: run.graph.output}
     point = Point(evaluator, run.inputs, outputs, names, spelled=run.spelled)
@@ -220,7 +220,7 @@ def slopes_of_tensor(
 
 
 def numbers_in(value: Any) -> list[float]:
-    """The numbers of a tensor, in row-major order, or the number itself."""
+    """Return the numbers of a tensor, in row-major order, or the number itself."""
     return [value] if isinstance(value, float) else value.ravel().tolist()
 
 
@@ -239,7 +239,7 @@ def of_first_order(
     deviations: dict[str, Any],
     spread: Spread,
 ) -> Uncertainty:
-    """The uncertainty of a value, of a tensor each number's, and the covariance matrix J·Σ·Jᵀ of these.
+    """Return the uncertainty of a value, or of each number of a tensor, and their covariance matrix J·Σ·Jᵀ.
 
     Parts are c_i = u(x_i)·∂f/∂x_i, and t_i = Σ_j r_ij·c_j.  Then u² = Σ c_i·t_i, and the share of part i is
     c_i·t_i/u²; all are 0 where u is.
@@ -284,7 +284,7 @@ def of_first_order(
 
 
 def unknown_uncertainty(run: DiagnosedRun, found: Uncertainty) -> tuple[Diagnostic, ...]:
-    """A warning where derivatives that are not finite leave no uncertainty."""
+    """Warn where derivatives that are not finite leave no uncertainty."""
     if all(map(isfinite, numbers_in(found.value))):
         return ()
     names = [
@@ -302,7 +302,7 @@ def unknown_uncertainty(run: DiagnosedRun, found: Uncertainty) -> tuple[Diagnost
 
 
 def sample_values(run: DiagnosedRun, numbers: UncertainNumbers, draws: int, seed: int) -> Sampled:
-    """So many values of a run's formula, its inputs being drawn.
+    """Sample values of a run's formula for drawn inputs.
 
     Raises ``RequestError`` for tensors of more than 4,096 numbers over all nodes.
     """
@@ -342,7 +342,7 @@ def sample_values(run: DiagnosedRun, numbers: UncertainNumbers, draws: int, seed
 
 
 def rounded_by(program: Program, columns: Mapping[str, Any]) -> Any:
-    """By output: what rounding may have moved it by over some columns, as the root of the mean square."""
+    """Bound each output's rounding over some columns, as the root of the mean square."""
     import numpy as np
 
     from exprgrad.run.arrays import arrays
@@ -360,7 +360,7 @@ def rounded_by(program: Program, columns: Mapping[str, Any]) -> Any:
 
 
 def describe_samples(values: Any, draws: int, seed: int, like: Any) -> Sampled:
-    """Statistics of drawn values, a row for each number of a value that they are like."""
+    """Compute statistics of drawn values, a row for each number of a value ``like`` them."""
     import numpy as np
 
     from exprgrad.run.arrays.arrays import float_or_array
