@@ -1,4 +1,4 @@
-"""Building derived graphs: equal nodes are one, and what costs nothing to work out is worked out.
+"""Building derived graphs: equal nodes are shared, and free simplifications are made.
 
 Every shortcut here gives, in doubles, the number that the operation itself would give: 1*x is x, and a
 ``where`` with a known condition is its branch.  Only the sign of a nan may differ.  What holds
@@ -6,7 +6,7 @@ in real arithmetic alone (x - x is 0) is the business of ``simplify``.
 
 Arithmetic on constants is exact or not done at all: a fold must not change a number.  What is computed with
 has doubles for constants: a fold is made only where the exact result is itself a double, so that evaluating
-the folded graph gives what evaluating the other gave, to the last bit.  What people read has decimals, as
+the folded graph gives the same, to the last bit.  Formulas to read have decimals, as
 typed: there 2.2 - 1 is 1.2, and a fold is made where the exact result is what a double is written as.
 """
 
@@ -48,10 +48,10 @@ COMMUTATIVE = frozenset(name for name, row in BY_NAME.items() if row.commutes)
 class GraphBuilder:
     """A graph under construction: ``graph``, which has no nodes yet.
 
-    ``span`` is the place in the user's text of what is built next, and ``origin`` the node, if not -1;
-    ``flags`` are the nodes that are 0 or 1 at every point.  With ``plain`` no shortcuts are taken, as for
-    what people read.  With ``typed`` constants are the decimals that they are written as, and not the
-    doubles nearest to these.  It is ``traced`` where origins will be asked for.  Where the graph
+    ``span`` is the place in the user's text of the nodes built next, and ``origin`` their node, if not -1;
+    ``flags`` are the nodes that are 0 or 1 at every point.  With ``plain`` no shortcuts are taken, as in
+    formulas to read.  With ``typed`` constants are their decimals as written, not the
+    doubles nearest to them.  It is ``traced`` if origins are needed.  Where the graph
     carries shapes, elementwise operations broadcast.
     """
 
@@ -78,7 +78,7 @@ class GraphBuilder:
     # Nodes.
 
     def input(self, name: str, shape: Shape = ()) -> int:
-        """The node of an input."""
+        """Return the node of an input."""
         node = self.graph.inputs.get(name)
         if node is None:
             node = self.append(INPUT, (), name, shape)
@@ -86,7 +86,7 @@ class GraphBuilder:
         return node
 
     def append(self, kind: str, operands: tuple[int, ...], payload: Payload, shape: Shape) -> int:
-        """A new node."""
+        """Append a node."""
         if len(self.graph) + self.spent >= self.most:
             self.graph.budget.refuse_beyond(self.most + 1, "deriving", self.span)
         self.graph.shapes.append(shape)
@@ -104,13 +104,13 @@ class GraphBuilder:
         self.origin = graph.origins.get(node, -1) if graph.origins else node
 
     def shape(self, node: int) -> Shape:
-        """A node's shape."""
+        """Return a node's shape."""
         return self.graph.shapes[node]
 
     def constant(self, value: float, symbol: str | None = None, text: str | None = None) -> int:
-        """The node of a constant; ``symbol`` is its spelling where it has a name, such as ``pi``.
+        """Return the node of a constant; ``symbol`` is its spelling where it has a name, such as ``pi``.
 
-        ``text`` are its digits where it has more of them than a double.
+        ``text`` are its digits where it has more than a double.
         """
         key: object = (CONST, value.hex(), symbol, text)
         if symbol is None and text is None and value and value == value:
@@ -127,7 +127,7 @@ class GraphBuilder:
         return node
 
     def literal(self, literal: Literal) -> int:
-        """The node of a tensor that is written out."""
+        """Return the node of a literal tensor."""
         key = (CONST, repr(literal))
         node = self.known.get(key)
         if node is None:
@@ -135,11 +135,11 @@ class GraphBuilder:
         return node
 
     def fill(self, value: float, shape: Shape) -> int:
-        """The node of a number, or of a tensor that holds nothing else."""
+        """Return the node of a number, or of a tensor filled with it."""
         return self.stretched(self.constant(value), shape)
 
     def apply(self, kind: str, *operands: int, settings: Settings | None = None) -> int:
-        """The node of an operation, or of what it comes to; elementwise operands are broadcast."""
+        """Return the node of an operation, or of its shortcut; elementwise operands are broadcast."""
         if kind in STRUCTURAL:
             return self.structural(kind, operands, settings or ())
         shapes = [self.graph.shapes[operand] for operand in operands]
@@ -160,7 +160,7 @@ class GraphBuilder:
         return node
 
     def structural(self, kind: str, operands: tuple[int, ...], settings: Settings) -> int:
-        """The node of a structural operation, or of what it comes to."""
+        """Return the node of a structural operation, or of its shortcut."""
         shape = STRUCTURAL[kind].shape([self.shape(operand) for operand in operands], settings)
         node = None if self.plain else self.movement(kind, operands, settings, shape)
         if node is not None:
@@ -174,7 +174,7 @@ class GraphBuilder:
         return node
 
     def broadcast(self, operands: tuple[int, ...], shape: Shape) -> tuple[int, ...]:
-        """The operands of an elementwise operation in its shape; constants stay numbers."""
+        """Broadcast the operands of an elementwise operation to its shape; constants stay numbers."""
         kinds, shapes = self.graph.kinds, self.graph.shapes
         return tuple(
             [
@@ -184,22 +184,22 @@ class GraphBuilder:
         )
 
     def stretched(self, node: int, shape: Shape) -> int:
-        """A node in a shape."""
+        """Broadcast a node to a shape."""
         if self.shape(node) == shape:
             return node
         return self.structural("broadcast", (node,), (shape,))
 
     def total(self, terms: Sequence[int]) -> int:
-        """The sum of some nodes, from the left."""
+        """Build the sum of some nodes, from the left."""
         return reduce(partial(self.apply, "add"), terms)
 
     def include(
         self, graph: Graph, values: Mapping[str, int] | None = None, rule: Rule | None = None
     ) -> list[int]:
-        """Build every node of a graph again; ``values`` stand for its inputs.  Returns the new nodes.
+        """Build every node of a graph again; ``values`` stand for its inputs.  Return the new nodes.
 
-        Without ``values`` the graph is a user's: its inputs stay inputs, its spans are kept.  ``rule`` says
-        what else becomes of a node: it is given the node and the new nodes of those before it, and returns
+        Without ``values`` the graph is a user's: its inputs stay inputs, its spans are kept.  ``rule`` may
+        replace a node: it takes the node and the new nodes of those before it, and returns
         a new node, or None for the same operation again.
         """
         images: list[int] = []
@@ -217,7 +217,7 @@ class GraphBuilder:
         images: Sequence[int] | Mapping[int, int],
         values: Mapping[str, int] | None,
     ) -> int:
-        """A node of a graph again, on new operands; ``values`` stand for the graph's inputs."""
+        """Build a node of a graph on new operands; ``values`` stand for the graph's inputs."""
         kind, payload = graph.kinds[node], graph.payloads[node]
         if payload is None:  # an elementwise operation, as most nodes are
             return self.apply(kind, *[images[operand] for operand in graph.operands[node]])
@@ -238,7 +238,7 @@ class GraphBuilder:
         return self.pruned(outputs)[0]
 
     def pruned(self, outputs: Sequence[int]) -> tuple[Program, list[int]]:
-        """The same, and by node that was built its place in the program; -1 if it was not needed."""
+        """Prune the graph; also return each node's place in the program, -1 if it was not needed."""
         wanted = dependency_flags(self.graph, *outputs, *self.graph.inputs.values())
         if all(wanted):
             self.graph.output = outputs[0]
@@ -250,9 +250,9 @@ class GraphBuilder:
     # What is known about nodes.
 
     def value(self, node: int) -> float | None:
-        """A plain constant's value, stretched or not; None for a named one, which keeps its name.
+        """Return a plain constant's value, broadcast or not; None for a named one, which keeps its name.
 
-        None, too, where constants are decimals, for one with more digits than its double tells.
+        Where constants are decimals, None also for one with more digits than its double.
         """
         graph = self.graph
         payload = graph.payloads[node]
@@ -268,7 +268,7 @@ class GraphBuilder:
     # Shortcuts.
 
     def shortcut(self, kind: str, operands: tuple[int, ...]) -> int | None:
-        """What an operation comes to without being done; None where it must be done."""
+        """Return an operation's result without computing it; None where it must be computed."""
         row = BY_NAME.get(kind)
         if row is None:  # what an engine has beside the rows
             return None
@@ -302,7 +302,7 @@ class GraphBuilder:
         return None
 
     def with_constant(self, kind: str, value: float, other: int) -> int | None:
-        """What a constant and another node come to: a negative, or of a flag a constant or the flag."""
+        """Combine a constant and another node: a negative, or for a flag a constant or the flag."""
         if kind == "mul" and value == -1:
             return self.apply("neg", other)
         if other not in self.flags:
@@ -314,7 +314,7 @@ class GraphBuilder:
         return self.constant(1.0) if (kind, value) == ("max", 1.0) else None
 
     def choice(self, condition: int, x: int, y: int) -> int | None:
-        """A ``where`` whose condition is known, or is a choice itself, or is met again in a branch."""
+        """Shorten a ``where`` whose condition is known, or is a choice itself, or recurs in a branch."""
         kinds, operands = self.graph.kinds, self.graph.operands
         known = self.value(condition)
         if known is not None:
@@ -337,7 +337,7 @@ class GraphBuilder:
     def movement(
         self, kind: str, operands: tuple[int, ...], settings: Settings, shape: Shape
     ) -> int | None:
-        """What moves numbers nowhere, or back to where they came from; None where it must be done."""
+        """Shorten an operation that moves numbers nowhere, or back; None where it must be done."""
         x = operands[0]
         known, inner = self.shape(x), self.graph.kinds[x]
         if kind in ("reshape", "broadcast") and shape == known:
@@ -353,7 +353,7 @@ class GraphBuilder:
         return self.transposed(x, settings) if kind == "transpose" else None
 
     def transposed(self, x: int, settings: Settings) -> int | None:
-        """A transpose that moves nothing, or undoes another."""
+        """Shorten a transpose that moves nothing, or undoes another."""
         order = axis_permutation(settings, self.shape(x))
         if list(order) == sorted(order):
             return x
@@ -368,18 +368,18 @@ class GraphBuilder:
 # Arithmetic on constants.
 
 Exact = int | Fraction
-"""A rational number.  A whole one is an int: that is added, compared and looked up many times faster."""
+"""A rational number.  A whole one is an int, which is added, compared and looked up many times faster."""
 
 ONE: Exact = 1
 HALF = Fraction(1, 2)
 KEEPS_WHOLE = frozenset(kind for kind in SUMS | PRODUCTS if -1 not in BY_NAME[kind].powers)
 """Operations that take whole numbers to whole numbers; a quotient of ints would be a double."""
 EXACT_BELOW = 2**53
-"""Whole numbers up to here are doubles, and written as they are."""
+"""The number up to which whole numbers are doubles, and written without an exponent."""
 
 
 def is_zero_or_one(value: float) -> bool:
-    """Whether a number is what a comparison gives: 1, or the 0 without a sign."""
+    """Whether a number may be a comparison's: 1, or 0 without a sign."""
     return value == 1 or (value == 0 and math.copysign(1, value) == 1)
 
 
@@ -393,9 +393,9 @@ def compare_doubles(kind: str, x: float, y: float) -> bool:
 def fold_doubles_exactly(
     kind: str, values: Sequence[float], *, typed: bool = False
 ) -> float | None:
-    """The result of an operation on doubles where it is exactly a double; else None.
+    """Return the result of an operation on doubles if it is exactly a double, else None.
 
-    With ``typed`` the doubles, and the result, stand for the decimals that they are written as.
+    With ``typed`` the doubles, and the result, stand for their decimal texts.
     """
     if kind in COMPARISONS:
         return float(compare_doubles(kind, *values))
@@ -407,14 +407,14 @@ def fold_doubles_exactly(
 
 
 def exact_from_shortest(value: float) -> Exact:
-    """The number that a finite double is written as."""
+    """Return the decimal number of a finite double's text."""
     if value.is_integer() and abs(value) <= EXACT_BELOW:
         return int(value)
     return simplify_exact(Fraction(repr(value)))
 
 
 def shortest_double(value: Exact) -> float | None:
-    """The double whose shortest text is exactly this number, if one is."""
+    """Return the double whose shortest text is exactly this number, if any."""
     if value.denominator == 1 and abs(value.numerator) <= EXACT_BELOW:
         return float(value.numerator)
     try:
@@ -425,7 +425,7 @@ def shortest_double(value: Exact) -> float | None:
 
 
 def exact_double(value: Exact) -> float | None:
-    """The double that is exactly this number, if one is."""
+    """Return the double that is exactly this number, if any."""
     try:
         double = float(value)
     except OverflowError:
@@ -434,7 +434,7 @@ def exact_double(value: Exact) -> float | None:
 
 
 def exact_result(kind: str, values: Sequence[Exact]) -> Exact | None:
-    """The exact result, where it is rational."""
+    """Return the exact result, where it is rational."""
     row = BY_NAME[kind]
     if row.exact is None:
         return None
@@ -446,20 +446,20 @@ def exact_result(kind: str, values: Sequence[Exact]) -> Exact | None:
 
 
 def simplify_exact(value: Exact) -> Exact:
-    """A number, an int if it is whole."""
+    """Return a number, as an int if it is whole."""
     return value.numerator if value.denominator == 1 else value
 
 
 def exact_magnitude(value: Exact) -> Exact:
-    """A number without its sign."""
+    """Return a number without its sign."""
     return -value if value < 0 else value
 
 
 def exact_ratio(above: Exact, below: Exact) -> Exact:
-    """A quotient."""
+    """Return a quotient."""
     return simplify_exact(Fraction(above, below))
 
 
 def exact_integer_power(base: Exact, power: Exact) -> Exact:
-    """A number to a whole power."""
+    """Return a number to a whole power."""
     return simplify_exact(Fraction(base) ** int(power))

@@ -1,9 +1,9 @@
-"""What an operation's result may be off by: the rules, once, over floats, arrays and nodes of a graph.
+"""Rules for the error of an operation's result, once for floats, arrays and nodes of a graph.
 
-A result is off by what its operation rounds, as its row states, and by what its operands' errors come to
+A result's error is its operation's rounding, as its row states, and the effect of its operands' errors
 (J. H. Wilkinson's running error analysis, Rounding Errors in Algebraic Processes, 1963).  Products,
 quotients and powers are bounded whatever the errors are.  A smooth row passes on an error times its slope;
-where the error is large, or a kink or a jump is within reach, the row is asked at both ends, and where
+where the error is large, or a kink or a jump is within reach, the row is evaluated at both ends, and where
 there may be a hump between.
 """
 
@@ -24,38 +24,38 @@ __all__ = [
 ]  # fmt: skip
 
 Errors = Sequence[float]
-"""What operands may be off by, in order."""
+"""The error bounds of operands, in order."""
 RowFunction = Callable[[list[float]], float]
 SlopeAt = Callable[[int], float]
 """A local derivative, by the operand's position."""
 
 UNIT = 2.0**-53
-"""Half an ulp, as a part of the least number that has it."""
+"""Half an ulp, relative to the least number with that ulp."""
 TINY = 2.0**-1074
-"""The least double above 0, which a result below the normal numbers may be off by."""
+"""The least double above 0, the error bound of a subnormal result."""
 FAR = 2.0**-20
-"""An error that is so large is not of first order any more."""
+"""The relative error from which on first order is not enough."""
 BENT = 0.125
-"""A local derivative that changes by such a part within an error is not of first order any more."""
+"""The relative change of a local derivative within an error from which on first order is not enough."""
 STRETCH = 256.0
-"""How many errors away a smooth rule is asked, so that what it rounds itself does not count."""
+"""The distance, in errors, at which a smooth rule is evaluated, so that its own rounding does not count."""
 BESIDE = 2.0**-10
 """An error of so large a part of a number may reach a pole at 0, as far as slopes tell."""
 POWER = BY_NAME[BY_INFIX["^"].name]
 
 
 class ErrorArithmetic:
-    """What the rules need of numbers: of floats, in whose words they are written, of arrays, or of nodes.
+    """The arithmetic that the rules need: of floats, in whose terms they stand, of arrays, or of nodes.
 
-    ``unit``      what errors are counted in
-    ``asks``      whether a row is asked where a large error may lead; if not, such an error may be any
-    ``function``  a row's name → the function that it is
+    ``unit``      the unit of errors
+    ``asks``      whether a row is evaluated where a large error may lead; if not, its error may be any
+    ``function``  a row's name → its function
     ``slopes``    a row's local derivatives, given its operands and its result
     ``number``    an operand where it is one number, else None
     ``is_zero``   whether an error is 0, for certain and everywhere
     ``choose``    one of two by a condition, where it holds and where it doesn't
     ``no``        where a condition does not hold
-    ``most``      the larger of two errors; no number is larger than what is not one
+    ``most``      the larger of two errors; nan is the largest
     ``product``   a size times an error: 0 where the size is, even if the error is infinite
     """
 
@@ -76,9 +76,9 @@ class ErrorArithmetic:
 
 @cache
 def equal_at_special(name: str) -> list[tuple[int, int | float]] | None:
-    """Operands of which two, or one and a number, have to be equal at a row's kinks and jumps.
+    """Return pairs of operands, or of one and a number, that must be equal at a row's kinks and jumps.
 
-    None where the row's conditions do not tell.
+    None where the row's conditions do not show it.
     """
     from exprgrad.derive.switches import required_equalities
 
@@ -91,22 +91,22 @@ def equal_at_special(name: str) -> list[tuple[int, int | float]] | None:
 
 
 def bound_rounding(unit: float, out: float, ulps: float, least: float) -> float:
-    """The most that rounding may change a result, given its ulps and the least error, in a unit."""
+    """Bound the rounding of a result, given its ulps and the least error, in a unit."""
     error = abs(out) * (2 * ulps * UNIT / unit)
     return error + least / unit if least else error
 
 
 def minimum_rounding_error(op: Op, ulps: float) -> float:
-    """What a result may be off by at least: sums don't underflow, nor does what rounds nothing."""
+    """Return the least error of a result: sums don't underflow, nor do exact operations."""
     if op.signs or not ulps:
         return op.value_abs
     return max(max(ulps, 1.0) * TINY, op.value_abs)  # half the least double would be 0
 
 
 def may_be_rounded(op: Op, out: float, seen: Sequence[float]) -> bool:
-    """Where a row's result, or a local derivative, may have been rounded.
+    """Tell where a row's result, or a local derivative, may have been rounded.
 
-    A 0 is exact that is made of a 0, or where the row crosses 0 steeply.
+    A 0 is exact if it comes from a 0, or if the row crosses 0 steeply.
     """
     if op.ill_conditioned == "zero":
         return out != 0
@@ -119,7 +119,7 @@ def may_be_rounded(op: Op, out: float, seen: Sequence[float]) -> bool:
 def bound_propagated_error(
     on: ErrorArithmetic, op: Op, out: float, seen: Sequence[float], off: Errors
 ) -> float:
-    """What the operands' errors come to in a row's result."""
+    """Bound the effect of the operands' errors on a row's result."""
     errors = [d for d in off if not on.is_zero(d)]
     if not errors:
         return 0.0
@@ -160,7 +160,7 @@ def bound_propagated_error(
 
 
 def deferred_error(error: float) -> Callable[[], float]:
-    """An error that is known, where one is asked for."""
+    """Wrap a known error as a function."""
     return lambda: error
 
 
@@ -168,7 +168,7 @@ unbounded = deferred_error(inf)
 
 
 def bound_product(on: ErrorArithmetic, seen: Sequence[float], off: Errors) -> float:
-    """What errors come to in a product of two."""
+    """Bound the effect of errors on a product of two."""
     (x, y), (dx, dy) = map(abs, seen), off
     if on.is_zero(dy):
         return on.product(y, dx)
@@ -180,7 +180,7 @@ def bound_product(on: ErrorArithmetic, seen: Sequence[float], off: Errors) -> fl
 def bound_quotient(
     on: ErrorArithmetic, slope: SlopeAt, out: float, seen: Sequence[float], off: Errors
 ) -> float:
-    """What errors come to in a quotient: anything where the divisor may be 0."""
+    """Bound the effect of errors on a quotient: anything where the divisor may be 0."""
     divisor, (dx, dy) = abs(seen[1]), off
     steps = [abs(slope(at)) * d for at, d in enumerate(off) if not on.is_zero(d)]
     if on.is_zero(dy):
@@ -195,7 +195,7 @@ def bound_quotient(
 
 
 def bound_choice(on: ErrorArithmetic, seen: Sequence[float], off: Errors) -> float:
-    """What errors come to in a choice: its branch's, or, if its condition may not hold, the way across."""
+    """Bound the effect of errors on a choice: its branch's, or the gap if its condition may fail."""
     (condition, x, y), (d, dx, dy) = seen, off
     error = on.choose(condition != 0, deferred_error(dx), deferred_error(dy))
     if on.is_zero(d):
@@ -205,7 +205,7 @@ def bound_choice(on: ErrorArithmetic, seen: Sequence[float], off: Errors) -> flo
 
 
 def bound_mean(on: ErrorArithmetic, slope: SlopeAt, off: Errors) -> float:
-    """What errors come to in a mean of some kind, whose weights may change: no more than the largest."""
+    """Bound the effect of errors on a weighted mean, whose weights may change: no more than the largest."""
     errors = [(at, d) for at, d in enumerate(off) if not on.is_zero(d)]
     most = reduce(on.most, [d for _, d in errors])
     return on.choose(
@@ -216,7 +216,7 @@ def bound_mean(on: ErrorArithmetic, slope: SlopeAt, off: Errors) -> float:
 
 
 def bound_power(on: ErrorArithmetic, out: float, x: float, exponent: float, d: float) -> float:
-    """What a base's error comes to in a power: by the mean value theorem where it may be flat at 0."""
+    """Bound the effect of a base's error on a power: by the mean value theorem if it may be flat at 0."""
     if exponent >= 1:
         return exponent * on.function(POWER.name)(abs(x) + d * on.unit, exponent - 1) * d
     may_reach_0 = d > abs(x) * (BESIDE / on.unit)
@@ -232,9 +232,9 @@ def bound_smooth(
     seen: Sequence[float],
     off: Errors,
 ) -> float:
-    """What errors come to in a smooth row, or in a local derivative of one.
+    """Bound the effect of errors on a smooth row, or on a local derivative of one.
 
-    Rows are made on the scale of 1: their second derivatives are taken to be as large as they are.  Where
+    Rows are made on the scale of 1: second derivatives are taken to be as large as values.  Where
     a domain may end, or a pole may be, an error counts as a part of its number.  Of a wave the doubles that
     could be asked may all be whole periods apart.
     """
@@ -257,7 +257,7 @@ def bound_smooth(
 def bound_second_order(
     on: ErrorArithmetic, slope: SlopeAt, at: int, bend: float | None, d: float
 ) -> float:
-    """What a small error comes to: a slope times it, and the bend, if there is one, times its square."""
+    """Bound the effect of a small error: a slope times it, and any bend times its square."""
     steepest = abs(slope(at))
     return (steepest if bend is None else steepest + abs(bend) * d * on.unit) * d
 
@@ -266,7 +266,7 @@ def bound_second_order(
 
 
 def is_near_switch(on: ErrorArithmetic, op: Op, seen: Sequence[float], off: Errors) -> bool:
-    """Whether, row by row, a kink or jump may lie within the errors; elsewhere all is smooth."""
+    """Tell where a kink or a jump may lie within the errors; elsewhere all is smooth."""
     needed = equal_at_special(op.name)
     if needed is None:
         return True
@@ -281,17 +281,17 @@ def is_near_switch(on: ErrorArithmetic, op: Op, seen: Sequence[float], off: Erro
 
 
 def is_phase_lost(op: Op, d: float) -> bool:
-    """Where a wave may be anything: the doubles that could be asked may all be whole periods apart."""
+    """Tell where a wave may be anything: the doubles that could be tried may all be whole periods apart."""
     return (d >= FAR) & (op.ill_conditioned == "period")
 
 
 def farthest_deviation(
     on: ErrorArithmetic, row: RowFunction, out: float, seen: Sequence[float], at: int, d: float
 ) -> float:
-    """How far a function gets from its value where an argument is off by much: at both ends, and between.
+    """Bound a function's deviation where an argument has a large error: at both ends, and between.
 
-    Rows are made on the scale of 1: what turns back, as a bell does, is seen at 0; its slope, which is 0
-    there, is seen at 1.  Waves may be back at both ends.
+    Rows are made on the scale of 1: what turns back, as a bell does, shows it at 0; its slope, which is 0
+    there, shows it at 1.  Waves may be back at both ends.
     """
     x, reach = seen[at], d * on.unit
     places = [x - reach, x + reach]
@@ -308,9 +308,9 @@ def farthest_deviation(
 def bound_near_switch(
     on: ErrorArithmetic, row: RowFunction, out: float, seen: Sequence[float], off: Errors
 ) -> float:
-    """How far a function gets from its value beside kinks and jumps.
+    """Bound a function's deviation beside kinks and jumps.
 
-    ``off`` are what the first arguments may be off by.  Each is moved alone, and twice as far, so that of
+    ``off`` are the errors of the first arguments.  Each is moved alone, and twice as far, so that of
     two that are close each comes past the other; and beyond the next double, for the true number may be on
     the other side of a jump.
     """
@@ -326,7 +326,7 @@ def bound_near_switch(
 def bound_along_operand(
     on: ErrorArithmetic, rule: RowFunction, here: float, seen: Sequence[float], at: int, d: float
 ) -> float:
-    """How far a smooth function gets from its value where one argument is off: no slope of it is asked."""
+    """Bound a smooth function's deviation where one argument has an error, without its slope."""
     x, size = seen[at], abs(here)
     ahead = abs(rule([*seen[:at], x + STRETCH * d, *seen[at + 1 :]]) - here)
     is_far = (d >= FAR) | ((d >= FAR * abs(x)) & (d != 0))

@@ -1,4 +1,4 @@
-"""A person's text as a graph, with nodes for the derivatives and roots that it holds."""
+"""A typed text as a graph, with nodes for its derivatives and roots."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ __all__ = ["complete_graph", "parse_and_derive"]
 def parse_and_derive(
     text: str, *, is_expression: bool = True, rule: Callable[..., str] | None = None
 ) -> Graph:
-    """The graph of a text; raises ``LanguageError`` at the first thing that is wrong.
+    """Parse a text into a graph; raises ``LanguageError`` at the first mistake.
 
-    ``is_expression`` says whether it is the formula itself, and no value or claim about it; ``rule``
-    chooses the rules of the derivatives in it, those that are computed by default.
+    ``is_expression`` says whether it is the formula itself, not a value or a claim about it; ``rule``
+    chooses the rules of its derivatives, the computed ones by default.
     """
     try:
         graph = parse_text(text, is_expression=is_expression)
@@ -36,9 +36,9 @@ def parse_and_derive(
 def complete_graph(
     graph: Graph, text: str, *, is_expression: bool = True, rule: Callable[..., str] | None = None
 ) -> Graph:
-    """The graph that was read of a text, with nodes for the derivatives and roots that it holds.
+    """Complete a parsed graph with nodes for its derivatives and roots.
 
-    Raises ``LanguageError`` for a family's member with a greater number than may be written.
+    Raises ``LanguageError`` for a family's member with a greater number than allowed.
     """
     if not BEYOND.keys().isdisjoint(graph.kinds):
         node, kind = next(pair for pair in enumerate(graph.kinds) if pair[1] in BEYOND)

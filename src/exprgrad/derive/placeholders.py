@@ -1,4 +1,4 @@
-"""Derivatives and roots inside of a formula: what the language leaves as placeholders becomes nodes.
+"""Derivatives and roots inside a formula: the language's placeholders become nodes.
 
 A derivative is made by the sweeps that make every derivative, over the nodes between its body and its
 variable and no others, so that a long chain of steps, each with a derivative of its own, takes linear time.
@@ -50,23 +50,23 @@ from exprgrad.source import Span, cut_text
 __all__ = ["resolve_placeholders", "root_row"]
 
 MANY_NODES = 1000
-"""From so many nodes on a derivative of higher order is made as polynomials, if it can be."""
+"""The nodes from which on a derivative of higher order is made as polynomials, if possible."""
 VISITS_FOR_A_NODE = 16
-"""How many visits take as long as a node of a formula that polynomials make."""
+"""The visits that take as long as one node of a formula made by polynomials."""
 DEEPEST_ROOTS = 3
-"""How deep roots may stand in roots: each is searched for again at every step of the one around it."""
+"""The deepest nesting of roots: each is searched again at every step of the one around it."""
 LONGEST_CALL = 60
 """The longest text of a call, in characters."""
 PARAMETER, UNKNOWN = "parameter", "unknown"
 WRITTEN = {"derivative": "d", "root": "root"}
-"""What a person writes."""
+"""The words that users write."""
 
 
 def resolve_placeholders(graph: Graph, text: str, rule: Rule = computed) -> Graph:
-    """The graph of a text with nodes in the places of its derivatives, by some rules, and roots.
+    """Replace a text's placeholders by nodes of its derivatives, by some rules, and roots.
 
-    Raises ``LanguageError``, with the place, for what is differentiated with respect to no name, and for
-    what is no equation.
+    Raises ``LanguageError``, with the place, for a derivative with respect to no name, and for
+    an invalid equation.
     """
     maker = PlaceholderResolver(graph, text)
     maker.source.rule = rule
@@ -100,7 +100,7 @@ def resolve_placeholders(graph: Graph, text: str, rule: Rule = computed) -> Grap
 
 
 class GrowingSource(SweepSource):
-    """A graph that derivatives are appended to: every node is its own image."""
+    """A graph to which derivatives are appended: every node is its own image."""
 
     def __init__(self, builder: GraphBuilder) -> None:
         self.builder, self.graph, self.rule = builder, builder.graph, computed
@@ -108,22 +108,22 @@ class GrowingSource(SweepSource):
         self.varying = bytearray()
 
     def edges(self, user: int, active: Container[int]) -> list[Edge]:
-        """A node's edges to active operands; a parameter passes on all that it is passed."""
+        """Return a node's edges to active operands; a parameter passes everything on."""
         if self.graph.kinds[user] != PARAMETER:
             return super().edges(user, active)
         (operand,) = self.graph.operands[user]
         return [(operand, self.builder.constant(1.0), False)] if operand in active else []
 
     def signs(self, user: int) -> tuple[int, ...]:
-        """Each operand's sign, of a node that is a sum of them, or a parameter."""
+        """Return each operand's sign, for a node that is a sum of them, or a parameter."""
         return (1,) if self.graph.kinds[user] == PARAMETER else super().signs(user)
 
     def structural(self, user: int) -> Structural | None:
-        """The row of a structural node; None for any other."""
+        """Return the row of a structural node; None for any other."""
         return None if self.graph.kinds[user] == PARAMETER else super().structural(user)
 
     def grow(self) -> None:
-        """Say of the nodes that are new which of them vary."""
+        """Flag which of the new nodes vary."""
         graph = self.graph
         for node in range(len(self.varying), len(graph)):
             varies = graph.kinds[node] in (INPUT, PARAMETER, UNKNOWN)
@@ -131,7 +131,7 @@ class GrowingSource(SweepSource):
 
 
 class PlaceholderResolver:
-    """Makes nodes of the placeholders of a graph, in ``made``, which holds the nodes before them."""
+    """Resolves the placeholders of a graph into nodes of ``made``, which holds the nodes before them."""
 
     def __init__(self, graph: Graph, text: str) -> None:
         self.graph, self.text = graph, text
@@ -144,7 +144,7 @@ class PlaceholderResolver:
         self.visits = 0
 
     def rule(self, made: Graph, node: int, images: Sequence[int]) -> int | None:
-        """The node's replacement: a placeholder is resolved, any other node is copied."""
+        """Replace a node: a placeholder is resolved, any other node is copied."""
         kind = self.graph.kinds[node]
         if kind not in WRITTEN:
             return None
@@ -160,7 +160,7 @@ class PlaceholderResolver:
     # Derivatives.
 
     def derivative(self, node: int, operands: Sequence[int]) -> int:
-        """The derivative of a node with respect to another: in reverse, and forward from the second on."""
+        """Derive a node with respect to another: in reverse, and forward from the second order on."""
         body, variable = operands
         self.check_variable(node)
         (order,) = cast("tuple[int]", self.graph.payloads[node])
@@ -191,7 +191,7 @@ class PlaceholderResolver:
         return derived
 
     def polynomial(self, body: int, between: Sequence[int], order: int) -> int | None:
-        """A derivative of high order as polynomials make it; None if they don't."""
+        """Derive a high order by polynomials; None if they can't."""
         residual, params = self.residual(body, between)
         formula = high_order_derivative(residual, OUT, order)
         if formula is None:
@@ -202,7 +202,7 @@ class PlaceholderResolver:
         return found if self.source.rule is shown else self.within_domains(found, between)
 
     def within_domains(self, found: int, between: Iterable[int]) -> int:
-        """A derivative made as a formula, nan where local derivatives are by a rule alone: log(x) at -1."""
+        """Restrict a derivative made as a formula to the domains of its operations: log(x) at -1 is nan."""
         builder, made = self.builder, self.made
         for node in between:
             op = BY_NAME.get(made.kinds[node])
@@ -213,7 +213,7 @@ class PlaceholderResolver:
         return found
 
     def between(self, node: int, body: int, variable: int) -> list[int]:
-        """The nodes that depend on a variable, ascending, of those that a body depends on."""
+        """Return the nodes between a variable and a body, ascending."""
         self.source.grow()
         seen, todo = {body}, [body]
         while todo:
@@ -233,7 +233,7 @@ class PlaceholderResolver:
         return sorted(found)
 
     def bent(self, between: Sequence[int]) -> tuple[int, ...]:
-        """The nodes that may have a kink, or jump, as what is between a body and its variable moves."""
+        """Return the nodes that may have a kink or a jump as the nodes ``between`` move."""
         made, moving = self.made, bytearray(len(self.made))
         for node in between:
             moving[node] = made.kinds[node] not in COMPARISONS
@@ -265,7 +265,7 @@ class PlaceholderResolver:
     # Roots.
 
     def root(self, node: int, operands: Sequence[int]) -> int:
-        """The operation that finds a root: its operands are what the equation reads, and the ends."""
+        """Build the operation that finds a root: its operands are what the equation reads, and the ends."""
         body, unknown, *ends = operands
         name = self.unknown(node, str(self.made.payloads[unknown]))
         between = self.between(node, body, unknown)
@@ -292,7 +292,7 @@ class PlaceholderResolver:
         )
 
     def unknown(self, node: int, name: str) -> str:
-        """What an unknown is called where its equation is written out: nothing else that it reads is."""
+        """Return a name for an unknown that nothing else in its equation has."""
         graph = self.graph
         taken = {*graph.inputs, *(bound.name for bound in graph.bindings if bound.node < node)}
         while name in taken:
@@ -300,7 +300,7 @@ class PlaceholderResolver:
         return name
 
     def residual(self, body: int, between: Sequence[int]) -> tuple[Graph, dict[int, Span]]:
-        """A graph of the unknown and of what else is read; and where that is written, by node."""
+        """Return the residual as a graph of the unknown and its parameters, and the parameters' spans."""
         made, residual = self.made, Graph(budget=self.graph.budget)
         unknown, *rest = between
         place = {unknown: residual.append(INPUT, (), OUT, (0, 0))}
@@ -328,7 +328,7 @@ class PlaceholderResolver:
     # Calls, and what is wrong.
 
     def call(self, node: int, operands: Sequence[int], result: int, inside: range) -> None:
-        """Take down what was written in short, and which nodes it made."""
+        """Record a call, and the nodes that it made."""
         graph, span = self.graph, self.graph.span(node)
         kind, parent = graph.kinds[node], graph.called.get(node, -1)
         text = cut_text(" ".join(self.text[slice(*span)].split()), LONGEST_CALL)
@@ -351,12 +351,12 @@ class PlaceholderResolver:
                 )
 
     def error(self, code: str, message: str, span: Span, help: str) -> LanguageError:
-        """An error with its place."""
+        """Return an error with its place."""
         return LanguageError(code, message, source=Text(self.text), span=span, help=help)
 
 
 def drop_idle_calls(graph: Graph) -> None:
-    """Drop the calls whose results nothing needs any more; their other nodes are of what is around them."""
+    """Drop the calls whose results are not needed any more; other nodes go to the calls around them."""
     live = [at for at, call in enumerate(graph.calls) if call.result >= 0]
     numbers = {at: place for place, at in enumerate(live)}
     places = propagate_down_calls(graph.calls, lambda at, above: numbers.get(at, above))
@@ -372,7 +372,7 @@ def drop_idle_calls(graph: Graph) -> None:
 
 
 def count_enclosed(graph: Graph) -> None:
-    """Count what only a derivative or a root reads among its nodes."""
+    """Assign nodes that only a derivative or a root reads to it."""
     calls, called = graph.calls, graph.called
     results = {call.result: at for at, call in enumerate(calls) if call.kind in WRITTEN}
     named = {*graph.inputs.values(), *(binding.node for binding in graph.bindings)}
@@ -403,7 +403,7 @@ def count_enclosed(graph: Graph) -> None:
 
 
 def child_call_holding(calls: Sequence[Call], around: int, call: int) -> int:
-    """The call directly inside of one that another is in, or is; -1 where it is in none."""
+    """Return the call directly inside ``around`` that contains, or is, another; -1 if none does."""
     while call >= 0 and calls[call].parent != around:
         call = calls[call].parent
     return call
@@ -413,15 +413,15 @@ def child_call_holding(calls: Sequence[Call], around: int, call: int) -> int:
 
 
 NO_BOUND = 2.0**52
-"""To how many ulps a root is right depends on its equation: no bound is stated for all."""
+"""The stated bound of a root, in ulps: none, for it depends on the equation."""
 MOST_PIECES = 5_000
-"""The longest pattern: where its equation uses long parts more than once, a root is written in short."""
+"""The longest pattern; a root with a longer equation is written in short."""
 LONGEST_SIMPLIFIED = 100
-"""Of how many operations the derivatives are written as a person would write them."""
+"""The most operations for which the derivatives are simplified."""
 
 
 def root_row(unknown: str, residual: Graph, params: Sequence[str], *, is_bracketed: bool) -> Op:
-    """The row of a root: where a residual, a graph of ``out`` and of ``params``, is 0.
+    """Make the row of a root: where a residual, a graph of ``out`` and of ``params``, is 0.
 
     Its operands are the parameters, then the ends or the start.  The row is in ``BY_NAME`` from now on.
     """
@@ -466,7 +466,7 @@ def root_row(unknown: str, residual: Graph, params: Sequence[str], *, is_bracket
 
 
 def root_pattern(unknown: str, residual: Graph, operands: Sequence[str]) -> tuple[Piece, ...]:
-    """How a root is written: ``root(E - e*sin(E) - M, E, 1)``."""
+    """Return the pattern to write a root: ``root(E - e*sin(E) - M, E, 1)``."""
     ends = [at for at, name in enumerate(operands) if name not in residual.inputs]
     given = {node: operands.index(name) for name, node in residual.inputs.items() if name != OUT}
     searched = [piece for end in ends for piece in (", ", (end, COMPARISON))]
@@ -477,7 +477,7 @@ def root_pattern(unknown: str, residual: Graph, operands: Sequence[str]) -> tupl
 def equation_pieces(
     residual: Graph, names: Mapping[int, str], given: Mapping[int, int]
 ) -> list[Piece]:
-    """An equation in pieces."""
+    """Split an equation into pieces of text and operands."""
     sizes: list[int] = []
     for operands in residual.operands:
         sizes.append(1 + sum(sizes[operand] for operand in operands))
@@ -487,7 +487,7 @@ def equation_pieces(
 
 
 def root_nesting_depth(residual: Graph) -> int:
-    """How deep roots stand in an equation."""
+    """Return the nesting depth of roots in an equation."""
     rows = [BY_NAME[kind].equation for kind in {*residual.kinds} if kind in BY_NAME]
     return max(
         (1 + root_nesting_depth(template(row.residual)) for row in rows if row is not None),
@@ -496,7 +496,7 @@ def root_nesting_depth(residual: Graph) -> int:
 
 
 def root_derivative_texts(residual: Graph, wrt: Sequence[str], rule: Rule) -> list[str]:
-    """The residual's derivative with respect to the unknown, and the root's to each parameter, as texts.
+    """Write the residual's derivative with respect to the unknown, and the root's by each parameter.
 
     The unknown is the last of ``wrt``.  By the implicit function theorem the latter is -g_p/g_E.
     """
@@ -520,7 +520,7 @@ def root_derivative_texts(residual: Graph, wrt: Sequence[str], rule: Rule) -> li
 
 
 def equation_nonsmooth_points(residual: Graph) -> tuple[NonsmoothPoint, ...]:
-    """Where an equation has a kink or jumps, of its operations' rows; what is beside is not told."""
+    """Return an equation's kinks and jumps, from its operations' rows, without their sides."""
     builder, varying = GraphBuilder(), dependent_flags(residual, residual.inputs.values())
     images = builder.include(residual)
     met: dict[str, list[int]] = {"kink": [], "jump": []}
@@ -556,7 +556,7 @@ def nonsmooth_conditions(
     out: int,
     moves: Sequence[float],
 ) -> list[int]:
-    """Whether an operation is at a kink or a jump, as nodes; nothing where it never is.
+    """Build nodes that tell whether an operation is at a kink or a jump; none where it never is.
 
     ``seen`` are its operands, ``out`` its result, and ``moves`` are 1 for the operands that move, else 0.
     """
@@ -573,9 +573,9 @@ def nonsmooth_conditions(
 
 
 def graph_as_rule_text(graph: Graph, output: int | None = None) -> str:
-    """A graph as a text of the table, what is used twice as a statement.
+    """Write a graph as a text of the table, with statements for parts used twice.
 
-    The language knows the rows of roots that stand in it from now on.
+    The rows of its roots become known to the language.
     """
     builder = GraphBuilder(plain=True)
     node = builder.include(graph)[graph.output if output is None else output]

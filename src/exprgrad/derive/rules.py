@@ -1,6 +1,6 @@
 """The op table's texts, read into graphs: templates over a node's operands, ``out`` and companions.
 
-A template is an ordinary graph whose inputs are the names that a rule may use (see ``graph/ops.py``).
+A template is an ordinary graph whose inputs are the names allowed in a rule (see ``graph/ops.py``).
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ __all__ = [
 Term = TypeVar("Term")
 
 Rule = Callable[[Op, int], str]
-"""Which rule to take for the operand of an operation at a position."""
+"""Chooses the rule for the operand of an operation at a position."""
 computed: Rule = Op.partial
 """The rule that is accurate in doubles."""
 shown: Rule = Op.display_partial
-"""The rule that people read."""
+"""The rule that is shown."""
 
 
 template: Callable[[str], Graph] = cache(parse_text)
-"""The graph of one rule, condition or formula of the op table."""
+"""Parses one rule, condition or formula of the op table into a graph."""
 
 
 def constant_graph(text: str) -> Graph | None:
-    """The graph of a constant expression, as an input may be typed; None where it has tensors in it."""
+    """Return the graph of a typed constant expression; None if it has tensors in it."""
     graph = template(text)
     return graph if is_scalar(graph) else None
 
 
 @cache
 def rule_slots(op: Op) -> tuple[str, ...]:
-    """The names that an operation's rules may use, in the order in which values are handed to them.
+    """Return the names that an operation's rules may use, in the order of their values.
 
     A variadic rule sees one operand at a time: ``x``, ``out``, ``varies`` and ``ties``.
     """
@@ -51,7 +51,7 @@ def rule_slots(op: Op) -> tuple[str, ...]:
 
 
 def join_balanced(join: Callable[[Term, Term], Term], terms: Sequence[Term]) -> Term:
-    """Some terms joined in pairs, and the pairs in pairs: no term takes part more than log2(n) times.
+    """Join terms in pairs, and the pairs in pairs: no term takes part more than log2(n) times.
 
     A sum's rounding errors add up no further than that.  N. J. Higham, The accuracy of floating point
     summation, SIAM J. Sci. Comput. 14 (1993), 783-799.
@@ -64,17 +64,17 @@ def join_balanced(join: Callable[[Term, Term], Term], terms: Sequence[Term]) -> 
 
 @cache
 def operation_count(text: str) -> int:
-    """How many operations a rule takes."""
+    """Count a rule's operations."""
     return sum(kind not in (INPUT, CONST) for kind in template(text).kinds)
 
 
 @cache
 def exact_rule(op: Op, position: int) -> str:
-    """The rule that is exact in real arithmetic, as balls need it.
+    """Return the rule that is exact in real arithmetic, as balls need it.
 
-    It is the one that people read where the row has a value; but at kinks and jumps, and where it is not
-    finite, the one that is computed, which states the convention.  So it is at 0 if that has a case of its
-    own in what people read, as in sinc's: the derivative of such a case is 0.
+    It is the shown rule where the row has a value; but at kinks and jumps, and where it is not
+    finite, the computed one, which states the convention.  The same holds at 0 if that has a case of its
+    own in the shown rule, as in sinc's: the derivative of such a case is 0.
     """
     *statements, rule = op.partial(position).split(";")
     if op.display_partials:
@@ -92,7 +92,7 @@ def exact_rule(op: Op, position: int) -> str:
 
 
 def rename_statements(rule: str) -> str:
-    """A rule whose statements have names that stand in no other."""
+    """Rename a rule's statements so that no other rule has their names."""
     for name in re.findall(r"(?:^|;)\s*(\w+) =(?!=)", rule):
         rule = re.sub(rf"\b{name}\b", f"{name}_shown", rule)
     return rule

@@ -21,7 +21,7 @@ from exprgrad.graph.ops import BY_NAME
 __all__ = ["OUT", "apply_text", "root_search"]
 
 OUT = "out"
-"""What the texts of a row call its result: here, the unknown."""
+"""A row's result in its texts: here, the unknown."""
 PATIENT, MOST_ALONE, MOST_TURNS = 60, 200, 1200
 """Without a change of sign, Newton's steps grow longer once the first number of turns on end came nearer,
 and the search is given up after the second; with one, after the third: bisection alone takes 1,100."""
@@ -29,13 +29,13 @@ and the search is given up after the second; with one, after the third: bisectio
 # What is known between two turns.
 STATE = ("x", "g", "s", "y", "h", "t", "e", "k", "m", "n", "top")
 """
-``x``    where the residual is smallest so far, or one end; ``g`` is the residual there
-``s``    the slope where it was last asked
-``y``    the other end, where the residual has the other sign, ``h``; nan: there is none yet
-``t``    where the residual is asked next
-``e``    how long the last step was
-``k``    how many ulps the next step is, where Newton's are shorter
-``m``    how many turns on end came nearer, and ``n`` how many there were
+``x``    the point of the smallest residual so far, or one end; ``g`` is the residual there
+``s``    the last slope
+``y``    the other end, where the residual ``h`` has the other sign; nan if there is none yet
+``t``    the next point to evaluate
+``e``    the length of the last step
+``k``    the next step in ulps, where Newton's is shorter
+``m``    the number of successive turns that came nearer, ``n`` the number of all turns
 ``top``  the residual at the start
 """
 OPEN = (
@@ -89,14 +89,14 @@ touches = abs(g) <= abs(s*x)*1e-6
 is_small = max(least <= abs(s)*4096*tiny, least <= top*where(y == y, 1e-6, where(touches, FLAT, 0)))
 where(max(g == 0, is_small*(is_pole == 0)), where(abs(h) < abs(g), y, x), nan)
 """
-"""The root, or nan.  Where the residual leaps over 0, or has a pole, its sign changes too."""
+"""The root, or nan.  Where the residual jumps over 0, or has a pole, its sign changes too."""
 FLAT = 1e-13
-"""By how much the residual must shrink where it only touches 0."""
+"""The factor by which the residual must shrink where it only touches 0."""
 
 
 @cache
 def root_search(kind: str) -> LoopProgram:
-    """The search that a root's row asks for: the root, or nan, comes of its last state."""
+    """Return the search of a root's row; its last state gives the root, or nan."""
     op = BY_NAME[kind]
     return LoopProgram(
         tuple(STATE_NAMES.values()),
@@ -107,11 +107,11 @@ def root_search(kind: str) -> LoopProgram:
 
 
 STATE_NAMES = {state: f"{state} of the search" for state in STATE}
-"""What programs call the state: no input can bear a name with a blank."""
+"""The state's names in programs; no input's name has a blank."""
 
 
 def first_state_program(op: Op) -> Program:
-    """The program that makes the first state."""
+    """Build the program that makes the first state."""
     builder, equation = GraphBuilder(), row_equation(op)
     operands = {name: builder.input(name) for name in op.names}
     if not equation.is_bracketed:
@@ -124,7 +124,7 @@ def first_state_program(op: Op) -> Program:
 
 
 def next_state_program(op: Op) -> Program:
-    """The program that makes the next state, and says whether it is the last."""
+    """Build the program that makes the next state, and tells whether it is the last."""
     builder, equation = GraphBuilder(), row_equation(op)
     operands = {name: builder.input(name) for name in op.names}
     states = {state: builder.input(name) for state, name in STATE_NAMES.items()}
@@ -142,7 +142,7 @@ def next_state_program(op: Op) -> Program:
 
 
 def final_root_program(op: Op) -> Program:
-    """The program that makes the root of the last state."""
+    """Build the program that makes the root from the last state."""
     builder = GraphBuilder()
     states = {state: builder.input(name) for state, name in STATE_NAMES.items()}
     flat = "0" if row_equation(op).is_bracketed else repr(FLAT)
@@ -150,13 +150,13 @@ def final_root_program(op: Op) -> Program:
 
 
 def row_equation(op: Op) -> Equation:
-    """What a root's row solves."""
+    """Return the equation of a root's row."""
     assert op.equation is not None
     return op.equation
 
 
 def apply_text(builder: GraphBuilder, text: str, given: dict[str, int]) -> int:
-    """A text of a row on nodes."""
+    """Apply a row's text to nodes."""
     graph = template(text.strip())
     return builder.include(graph, given)[graph.output]
 
@@ -164,7 +164,7 @@ def apply_text(builder: GraphBuilder, text: str, given: dict[str, int]) -> int:
 def apply_statements(
     builder: GraphBuilder, text: str, given: dict[str, int], wanted: Sequence[str]
 ) -> list[int]:
-    """What some statements of a text come to; what it does not state is as given."""
+    """Apply some statements of a text; names that it does not state keep their nodes."""
     graph = template(text.strip())
     images = builder.include(graph, given)
     stated = {name: images[node] for name, node, _ in graph.bindings}

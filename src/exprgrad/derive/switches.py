@@ -1,12 +1,12 @@
-"""Where formulas switch: what kinks, jumps, comparisons and edges of domains compare, as rows state it.
+"""Switches of formulas: the numbers compared at kinks, jumps, comparisons and edges of domains.
 
-Sweeps rest on a convention where two numbers are equal.  Which these are does not depend on the numbers, so
-it is worked out once for a graph.  Each evaluation then asks one quick question of all of them together:
+Sweeps rest on a convention where two numbers are equal.  Which ones does not depend on the numbers, so
+it is found once for a graph.  Each evaluation then asks one quick question of all of them together:
 are there equal numbers where a kink needs some?  Only where there are, the sweeps test every node's own
 condition.
 
-Searches ask on which side of a switch they are, and how far from it.  What a switch compares differs by 0
-there; that difference, its gap, is built as a node.
+Searches need their side of a switch, and the distance to it.  The numbers that a switch compares are equal
+there; their difference, the gap, is built as a node.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ __all__ = [
 ]  # fmt: skip
 
 Needed = list[tuple[int, int | float]]
-"""Pairs of nodes, or of a node and a number, of which one at least has to be equal."""
+"""Pairs of nodes, or of a node and a number; at least one pair must be equal."""
 SwitchFunction = tuple[int, int | None]
-"""What a switch compares: a node that is 0 there, and None.
+"""A switch's gap, a node that is 0 there, and None.
 
-Or, of stairs, the node that climbs them, and the node that tells on which step that is.
+For stairs, the node that climbs them, and the node of the current step.
 """
 Pick = Callable[[Sequence[float]], Any]
 MOST_PAIRS = 6
 """The most pairs of operands that are compared one by one."""
 MOST_TIED = 8
-"""The most operands of a maximum that are compared each with each; of more, neighbours are."""
+"""The most operands of a maximum that are compared pairwise; of more, only neighbours are."""
 
 
 class SharedNeeds(NamedTuple):
-    """What many nodes need in common: ``owners`` need some ``ones`` to equal some ``others``, one by one.
+    """A shared need: each of ``owners`` needs its entry of ``ones`` to equal that of ``others``.
 
-    All others are the same ``number`` where that is not None.
+    If ``number`` is not None, all others are that number.
     """
 
     owners: list[int]
@@ -59,8 +59,8 @@ class SharedNeeds(NamedTuple):
 class Suspects(NamedTuple):
     """The nodes of a graph that may meet a kink or a jump.
 
-    ``screens``  what most of them need, in common
-    ``others``   those of which that is not known
+    ``screens``  the shared needs of most of them
+    ``others``   the suspects with unknown needs
     ``active``, ``moving``  by node: whether it depends on a differentiated input, and whether a small
                             step of any input can move it
     """
@@ -72,7 +72,7 @@ class Suspects(NamedTuple):
     moving: Sequence[int]
 
     def quiet(self, values: Sequence[float]) -> bool:
-        """Whether none of ``screens`` finds equal numbers: quick, as every run asks it."""
+        """Whether none of ``screens`` finds equal numbers; quick, since every run asks."""
         for _, ones, others, number in self.screens:
             if number is None:
                 if any(map(eq, ones(values), others(values))):
@@ -84,7 +84,7 @@ class Suspects(NamedTuple):
     def candidates(
         self, values: Sequence[Any], equal: Callable[[Any, Any], bool] = eq
     ) -> list[int]:
-        """The suspects that have what they need for a kink or a jump, in the order of the visits."""
+        """Return the suspects whose needs are met, in the order of the visits."""
         found = set(self.others)
         for owners, ones, others, number in self.screens:
             beside = others(values) if number is None else repeat(number)
@@ -95,7 +95,7 @@ class Suspects(NamedTuple):
 def find_nonsmooth_nodes(
     graph: Graph, moved: Sequence[int], used: Sequence[int] | None = None
 ) -> list[int]:
-    """The nodes that may have kinks or jumps, of those that inputs move, and that are used."""
+    """Return the nodes that may have kinks or jumps, among those that move and are used."""
     moving = movable_nodes(graph)
     return [
         node
@@ -106,7 +106,7 @@ def find_nonsmooth_nodes(
 
 
 def find_suspects(graph: Graph, nodes: Iterable[int], active: Sequence[int]) -> Suspects | None:
-    """The suspects among some nodes; None if there are none."""
+    """Find the suspects among some nodes; None if there are none."""
     moving = movable_nodes(graph)
     others: list[int] = []
     groups: dict[float | None, list[tuple[int, int, int]]] = {}
@@ -129,7 +129,7 @@ def find_suspects(graph: Graph, nodes: Iterable[int], active: Sequence[int]) -> 
 
 
 def node_requirements(graph: Graph, node: int, moving: Sequence[int]) -> Needed | None:
-    """What a node needs for a kink or a jump; None where its row does not tell."""
+    """Return a node's needs for a kink or a jump; None where its row does not tell."""
     op = BY_NAME.get(graph.kinds[node])
     if op is not None:
         return row_requirements(graph, node, op, moving) if op.special else []
@@ -140,12 +140,12 @@ def node_requirements(graph: Graph, node: int, moving: Sequence[int]) -> Needed 
 
 
 def value_getter(nodes: Sequence[int]) -> Pick:
-    """What picks the data of some nodes: always a tuple."""
+    """Return a picker of some nodes' data, which always gives a tuple."""
     return itemgetter(*nodes, nodes[0])
 
 
 def row_requirements(graph: Graph, node: int, op: Op, moving: Sequence[int]) -> Needed | None:
-    """What a node needs for a kink or a jump; None where the row's condition does not tell."""
+    """Return a node's needs by its row's condition; None where that does not tell."""
     operands = graph.operands[node]
     if op.variadic:
         pairs = comb(len(operands), 2)
@@ -164,7 +164,7 @@ def row_requirements(graph: Graph, node: int, op: Op, moving: Sequence[int]) -> 
 
 @cache
 def required_equalities(name: str, moves: tuple[float, ...]) -> Needed | None:
-    """The same for a row, by the operands' positions; the result's comes after them.
+    """Return a row's needs, by the operands' positions; the result's comes after them.
 
     ``moves`` are 1 for the operands that move, else 0.  A variadic row's condition does not tell.
     """
@@ -185,14 +185,14 @@ def required_equalities(name: str, moves: tuple[float, ...]) -> Needed | None:
 
 
 def known_equalities(known: Known) -> Needed | None:
-    """The equalities that make a part of a condition hold: none can for a 0."""
+    """Return the equalities that make a part of a condition hold; none can for a 0."""
     if isinstance(known, int | float):
         return [] if known == 0.0 and isinstance(known, float) else None
     return known
 
 
 def equalities_of_node(graph: Graph, node: int, operands: Sequence[Known]) -> Known:
-    """What a comparison, a product or a sum of a condition needs to hold."""
+    """Return the needs of a comparison, a product or a sum in a condition."""
     kind = graph.kinds[node]
     if kind == "eq":
         one, other = operands
@@ -208,16 +208,16 @@ def equalities_of_node(graph: Graph, node: int, operands: Sequence[Known]) -> Kn
 
 
 Known = Needed | int | float | None
-"""A part of a condition: what it needs to hold, a node or a number, or None where nothing is known."""
+"""A part of a condition: its needs, a node or a number, or None where nothing is known."""
 EQUALITIES: Algebra[Known] = Algebra(
     lambda graph, node: cast(float, graph.payloads[node]), equalities_of_node
 )
 
 
 def movable_nodes(graph: Graph, inputs: Iterable[int] | None = None) -> bytearray:
-    """The nodes that a small step of an input can move: not comparisons, other steps and labels.
+    """Flag the nodes that a small step of an input can move: not comparisons, other steps and labels.
 
-    ``inputs`` are those that move, if not all do.
+    ``inputs`` are the moving ones, all by default.
     """
     flags = bytearray(len(graph))
     for node in graph.inputs.values() if inputs is None else inputs:
@@ -232,7 +232,7 @@ def movable_nodes(graph: Graph, inputs: Iterable[int] | None = None) -> bytearra
 
 
 def flat_positions(kind: str) -> Sequence[int]:
-    """The operands, by position, that a row's result does not move with."""
+    """Return the positions of operands with which a row's result does not move."""
     op = BY_NAME.get(kind)
     if op is None:
         from exprgrad.graph.tensors import STRUCTURAL
@@ -250,9 +250,9 @@ def flat_positions(kind: str) -> Sequence[int]:
 def switch_functions(
     builder: GraphBuilder, row: Op, operands: Sequence[int], out: int, winner: int | None = None
 ) -> Iterator[SwitchFunction]:
-    """What an operation compares: operands with each other or with numbers, or what its definition does.
+    """Yield an operation's switches: operands against each other or numbers, or those of its definition.
 
-    Of a maximum all are compared with the ``winner``, where that is known.
+    A maximum's operands are compared with the ``winner``, where that is known.
     """
     if row.variadic:
         yield from pair_switch_functions(
@@ -286,7 +286,7 @@ def compares_operands(name: str) -> bool:
 
 
 def corner_equalities(condition: Graph) -> set[int]:
-    """The equalities in a condition that have to hold together, as those of 0^0: no side is beyond them."""
+    """Return the equalities in a condition that must hold together, as those of 0^0; they have no sides."""
     return {
         operand
         for kind, operands in zip(condition.kinds, condition.operands, strict=True)
@@ -296,7 +296,7 @@ def corner_equalities(condition: Graph) -> set[int]:
 
 
 def tied_pairs(operands: Sequence[int], winner: int | None) -> list[tuple[int, int]]:
-    """The operands of a maximum that are compared with each other."""
+    """Return the pairs of a maximum's operands that are compared."""
     if winner is not None:
         return [(winner, other) for other in operands if other != winner]
     return [*(combinations(operands, 2) if len(operands) <= MOST_TIED else pairwise(operands))]
@@ -305,7 +305,7 @@ def tied_pairs(operands: Sequence[int], winner: int | None) -> list[tuple[int, i
 def definition_switch_functions(
     builder: GraphBuilder, row: Op, operands: Sequence[int]
 ) -> Iterator[SwitchFunction]:
-    """What the operations of a definition compare."""
+    """Yield the switches of a definition's operations."""
     definition = template(row.definition)
     image = builder.include(definition, dict(zip(row.names, operands, strict=True)))
     for node, kind in enumerate(definition.kinds):
@@ -317,7 +317,7 @@ def definition_switch_functions(
 def pair_switch_functions(
     builder: GraphBuilder, pairs: Iterable[tuple[int, int]]
 ) -> Iterator[SwitchFunction]:
-    """The gaps of pairs of nodes; none of those that never change, and of flags, which have their own."""
+    """Yield the gaps of pairs of nodes, without constant ones and flags, which have their own."""
     for one, other in pairs:
         gap = builder.apply("sub", one, other)
         varies = [node for node in (gap, one, other) if builder.graph.kinds[node] != CONST]
@@ -328,7 +328,7 @@ def pair_switch_functions(
 def condition_switch_functions(
     builder: GraphBuilder, text: str, row: Op, operands: Sequence[int], out: int
 ) -> Iterator[SwitchFunction]:
-    """What a condition that a row states compares: of its special points, or of its domain."""
+    """Yield the switches of a row's condition, of its special points or its domain."""
     condition = template(text)
     ones = [builder.constant(1.0)] * len(operands)
     image = builder.include(

@@ -1,4 +1,4 @@
-"""Operations taken apart into simpler ones: ``tanh`` into ``exp``, ``-`` and ``/``, as rows define them."""
+"""Expansion of operations into simpler ones, by rows' definitions: ``tanh`` into ``exp``, ``-`` and ``/``."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ ALL = "all"
 
 
 def rows_to_expand(names: Iterable[str], graph: Graph) -> list[str]:
-    """The rows that are meant by some names or symbols; ``all`` is every row that has a definition.
+    """Return the rows meant by some names or symbols; ``all`` is every row with a definition.
 
-    ``graph`` is the formula; the names of its calls mean none.  Raises ``RequestError`` for a name that
+    ``graph`` is the formula; names of its calls are ignored.  Raises ``RequestError`` for a name that
     is no operation, with one that may have been meant, and for one that has no definition.
     """
     found: dict[str, None] = {}
@@ -50,7 +50,7 @@ def rows_to_expand(names: Iterable[str], graph: Graph) -> list[str]:
 
 
 def expansion_refusal(name: str, op: Op | None, graph: Graph) -> RequestError:
-    """The error for a name that cannot be taken apart."""
+    """Return the error for a name that cannot be expanded."""
     if op is None and name not in (*WORDS, *STRUCTURAL):
         from exprgrad.language.mistakes.hints import operation_meant
 
@@ -77,16 +77,16 @@ def expansion_refusal(name: str, op: Op | None, graph: Graph) -> RequestError:
 
 
 def expand_text(graph: Graph, kinds: Collection[str]) -> str:
-    """The text of a formula with operations taken apart until none of ``kinds`` is left.
+    """Write a formula with operations expanded until none of ``kinds`` is left.
 
-    ``graph`` is as a text was read, without shapes.  Statements keep their names; what a definition uses
+    ``graph`` is as parsed, without shapes.  Statements keep their names; what a definition uses
     more than once becomes a statement of its own, t1, t2, ….
     """
     return program_text(expand_repeatedly(graph, kinds))
 
 
 def expand_within_calls(graph: Graph, kinds: Collection[str]) -> tuple[str, Graph]:
-    """The same of a formula with calls, and the graph of that text, whose nodes keep their calls."""
+    """Expand a formula with calls; return its text, and that text's graph, whose nodes keep their calls."""
     made = expand_repeatedly(graph, kinds)
     text = program_text(made)
     found = parse_and_derive(text)
@@ -95,7 +95,7 @@ def expand_within_calls(graph: Graph, kinds: Collection[str]) -> tuple[str, Grap
 
 
 def expand_repeatedly(graph: Graph, kinds: Collection[str]) -> Graph:
-    """A graph with operations taken apart, and names for what is used more than once."""
+    """Expand a graph's operations, and name what is used more than once."""
     while not set(kinds).isdisjoint(graph.kinds):
         graph = expand_once(graph, kinds)
     named = shallow_copy_graph(graph)
@@ -104,7 +104,7 @@ def expand_repeatedly(graph: Graph, kinds: Collection[str]) -> Graph:
 
 
 def transfer_calls(graph: Graph, made: Graph) -> None:
-    """Give a graph the calls of the one that its text was written for."""
+    """Give a graph the calls of the one that its text was written from."""
     nodes = {binding.name: binding.node for binding in made.bindings}
     pairs = [(binding.node, nodes[binding.name]) for binding in graph.bindings]
     pairs.append((graph.output, made.output))
@@ -131,7 +131,7 @@ def transfer_calls(graph: Graph, made: Graph) -> None:
 
 
 def expand_once(graph: Graph, kinds: Collection[str]) -> Graph:
-    """A graph with every operation of ``kinds`` replaced by its definition."""
+    """Replace every operation of ``kinds`` by its definition."""
     bound = {binding.name for binding in graph.bindings}
     called: dict[int, int] = {}
 
@@ -157,7 +157,7 @@ def expand_once(graph: Graph, kinds: Collection[str]) -> Graph:
 
 
 def include_definition(made: Graph, op: Op, operands: Sequence[int], bound: Collection[str]) -> int:
-    """The nodes of a definition, its equal parts made once.
+    """Build the nodes of a definition, equal parts once.
 
     A constant whose name the formula gives to something else (``bound``) is written as a number.
     """

@@ -1,7 +1,7 @@
 """Programs in the operations that a target has.
 
 A row that a target cannot spell is replaced by its formula where that is short; a longer formula becomes
-a function of its own (``row_programs``), so that the program stays readable.  The formula is the row's
+a function of its own (``row_programs``), so that the program stays readable.  That formula is the row's
 ``value``, else its ``formula``, else its ``definition``; of a structural row its ``formula``.  Lowering
 comes after differentiation: the derivatives are those of the rows, not of the formulas.
 """
@@ -26,13 +26,13 @@ __all__ = [
 ]  # fmt: skip
 
 IN_PLACE = 2
-"""The most operations of a formula that is written in place."""
+"""The most operations of a formula written in place."""
 DEPTH = 4
-"""How far down is looked for what makes a node positive."""
+"""The depth searched for what makes a node positive."""
 
 
 def defining_formula(kind: str) -> str:
-    """What a row is in other operations, as accurate as the table can say."""
+    """Return a row's formula in other operations, the most accurate in the table."""
     op = BY_NAME[kind]
     return op.value or op.fallback or op.definition
 
@@ -43,11 +43,11 @@ def lower_program(
     written: Graph | None = None,
     longest: float = IN_PLACE,
 ) -> Program:
-    """The program in operations that are ``spelled``, or whose formulas are too long to be in place.
+    """Rewrite a program in ``spelled`` operations, and in those whose formulas are too long to be in place.
 
-    It computes the same numbers, but where a formula replaces a row, and that ``x^2`` is ``x*x``, which
-    is correctly rounded.  ``written`` is the formula that the program came from: what it names is named
-    in the program too.  ``longest`` is how many operations a formula in place may have.
+    It computes the same numbers, except where a formula replaces a row, and that ``x^2`` is ``x*x``, which
+    is correctly rounded.  ``written`` is the formula that the program came from: its names are kept
+    in the program.  ``longest`` is the most operations of a formula in place.
     """
     builder = GraphBuilder(program.graph.empty())
     graph = builder.graph
@@ -64,7 +64,7 @@ def lower_program(
 def row_programs(
     program: Program, spelled: Collection[str]
 ) -> dict[Routine, Program | LoopProgram]:
-    """The rows that a lowered program needs as functions, each before those that call it."""
+    """Return the rows that a lowered program needs as functions, each before those that call it."""
     found: dict[Routine, Program | LoopProgram] = {}
     words = frozenset(spelled)
     todo = missing_rows(program.graph, spelled)
@@ -86,7 +86,7 @@ def row_programs(
 
 @lru_cache(maxsize=1024)
 def routine_program(row: Routine, spelled: frozenset[str]) -> Program | LoopProgram:
-    """A row as a program of its own, lowered; a root is one that is repeated."""
+    """Return a row as a lowered program of its own; a root's is a loop."""
     if isinstance(row, Variant):
         return lower_program(structural_formula(row), spelled)
     if BY_NAME[row].equation is not None:
@@ -97,7 +97,7 @@ def routine_program(row: Routine, spelled: frozenset[str]) -> Program | LoopProg
 
 
 def structural_formula(variant: Variant) -> Program:
-    """A structural operation in others; raises ``RequestError`` where its row does not say it."""
+    """Return a structural operation in others; raises ``RequestError`` if its row has no fallback."""
     row, builder = STRUCTURAL[variant.kind], GraphBuilder(Graph([]))
     if row.fallback is None:
         raise RequestError(
@@ -113,7 +113,7 @@ def structural_formula(variant: Variant) -> Program:
 
 
 def missing_rows(graph: Graph, spelled: Container[str]) -> list[Routine]:
-    """The rows in a graph that a target does not spell."""
+    """Return the rows in a graph that a target does not spell."""
     rows: Iterator[Routine] = (
         kind if kind in BY_NAME else variant_of_node(graph, node)
         for node, kind in enumerate(graph.kinds)
@@ -125,9 +125,9 @@ def missing_rows(graph: Graph, spelled: Container[str]) -> list[Routine]:
 def rebuild_lowered(
     builder: GraphBuilder, graph: Graph, spelled: Container[str], longest: float
 ) -> list[int]:
-    """Build every node of a graph again, lowered.  Returns the new nodes.
+    """Build every node of a graph again, lowered.  Return the new nodes.
 
-    What elementwise operations make of stretched operands alone is made first and stretched then.
+    Elementwise operations on broadcast operands alone are made first, then broadcast.
     """
 
     def lowered(node: int, images: Sequence[int]) -> int | None:
@@ -154,7 +154,7 @@ def lower_operation(
     spelled: Container[str],
     longest: float,
 ) -> int:
-    """One operation, lowered: with two operands at most where the row takes any number."""
+    """Lower one operation, to two operands at most where the row takes any number."""
     op = BY_NAME[kind]
     if op.variadic and len(operands) > 2:
         return reduce(
@@ -196,7 +196,7 @@ def is_always_first_branch(builder: GraphBuilder, condition: int, x: int, y: int
 
 
 def is_surely_nonnegative(builder: GraphBuilder, node: int, depth: int = DEPTH) -> bool:
-    """Whether a node is never below 0, nor the 0 with a minus, for all that can be seen from near."""
+    """Whether a node is visibly never below 0, nor -0."""
     graph, value = builder.graph, builder.value(node)
     kind, operands = graph.kinds[node], graph.operands[node]
     if value is not None:
@@ -214,7 +214,7 @@ def is_surely_nonnegative(builder: GraphBuilder, node: int, depth: int = DEPTH) 
 
 
 def lower_sum(builder: GraphBuilder, x: int, y: int) -> int:
-    """A sum; what is added with a minus is subtracted, which is the same to the last bit."""
+    """Lower a sum; a negative term is subtracted, which is the same to the last bit."""
     value = builder.value(y)
     if value is not None and value < 0:
         return builder.apply("sub", x, builder.constant(-value))

@@ -34,7 +34,7 @@ def translate_formula(
     second: bool = False,
     text: str = "",
 ) -> str:
-    """The source code of one self-contained function for a formula's value and gradient.
+    """Write the source code of one self-contained function for a formula's value and gradient.
 
     ``to`` is the name of a target (``language/code/targets/``); ``wrt`` are names of inputs, all by
     default.  With several outputs ``of``, name → node, it is for their values and Jacobian, and with
@@ -81,7 +81,7 @@ def build_requested_program(
     of: Mapping[str, int] | None,
     second: bool,
 ) -> tuple[Program, list[Result]]:
-    """The program for what is asked, and what its outputs are."""
+    """Build the requested program, and describe its outputs."""
     value = Result("value", () if of is None else (tuple(of),))
     if value_only:
         return Program(graph, (graph.output,) if of is None else tuple(of.values())), [value]
@@ -102,7 +102,7 @@ def build_requested_program(
 def output_full_matrix(
     program: Program, before: int, entries: Entries, rows: int, columns: Sequence[Shape]
 ) -> Program:
-    """A program whose last outputs, behind some, are all entries of a matrix, row by row, zeros too.
+    """Make a program's last outputs all entries of a matrix, row by row, zeros included.
 
     ``columns`` are the shapes of its columns' inputs, and so of the entries.
     """
@@ -119,7 +119,7 @@ def output_full_matrix(
 
 
 def tensor_jacobian_error(name: str, shape: Shape) -> RequestError:
-    """The error for a tensor among the outputs of a Jacobian."""
+    """Return the error for a tensor among the outputs of a Jacobian."""
     first = f"{name}[{', '.join('0' for _ in shape)}]"
     point = command_or_python('exprgrad jac "…" X=@X.npy', "f.jacobian(…)")
     return RequestError(
