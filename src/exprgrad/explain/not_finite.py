@@ -19,7 +19,6 @@ from exprgrad.explain.places import (
     find_nonfinite,
     first_place,
     number_in_place,
-    plain_label,
 )
 from exprgrad.explain.rewriting.rewrites import rewrite_advice
 from exprgrad.graph.graph import CONST, Shape, dependency_flags, dependent_flags
@@ -35,6 +34,7 @@ from exprgrad.language.write.infix import (
     rule_text,
 )
 from exprgrad.run.balls.balls import enclose_nodes, has_balls
+from exprgrad.run.edge_texts import label_in_product
 from exprgrad.run.evaluation import Diagnostic, Edge, SweptRun, is_finite
 from exprgrad.run.numbers.sweeps import at_pole, compile_template, condition_holds
 from exprgrad.run.values.inputs import is_plain_number
@@ -176,7 +176,7 @@ def format_operands_place(run: SweptRun, node: int, found: Occurrences) -> str:
     if graph.kinds[node] not in BY_NAME:
         bad = next((o for o in named if not is_finite(run.values[o])), None)
         return found.first() + (f"; {count_nonfinite_text(run, bad)}" if bad is not None else "")
-    pairs = [(plain_label(run, o), format_number_in_place(run, o, found.place)) for o in named]
+    pairs = [(label_in_product(run, o), format_number_in_place(run, o, found.place)) for o in named]
     known = dict.fromkeys(f"{name} = {shown}" for name, shown in pairs[:4] if name != shown)
     if not known:
         return found.first()
@@ -203,7 +203,7 @@ def count_nonfinite_text(run: SweptRun, node: int) -> str:
     found = find_nonfinite(run.values[node])
     assert found is not None
     value = number_text(number_in_place(run.values[node], found.place))
-    return f"{found.numbers(plain_label(run, node))} {value}{found.first()}"
+    return f"{found.numbers(label_in_product(run, node))} {value}{found.first()}"
 
 
 def invalid_label_remark(run: SweptRun, node: int) -> str:
@@ -225,7 +225,7 @@ def invalid_label_remark(run: SweptRun, node: int) -> str:
     if found is None:
         return ""
     name, value = (
-        plain_label(run, operands[position]),
+        label_in_product(run, operands[position]),
         number_text(number_in_place(given, found.place)),
     )
     if not found.place:
@@ -372,7 +372,7 @@ def has_nan_local(edge: Edge | None, place: Shape) -> bool:
 def edge_message(run: SweptRun, edge: Edge, found: Occurrences) -> str | None:
     """Say why an edge passes on a number that is not finite; None if the data was not finite before."""
     user, operand, place = edge.user, edge.operand, found.place
-    name, label = plain_label(run, operand), run.label(user)
+    name, label = label_in_product(run, operand), run.label(user)
     if edge.local is None:
         value = number_text(number_in_place(edge.contribution, place))
         data = [run.values[node] for node in (user, *run.graph.operands[user])]
@@ -410,7 +410,7 @@ def explain_nan_gradient(run: SweptRun) -> str:
     met = find_bad_grad(run, find_nan) if any(map(find_nan, run.swept.values())) else None
     if met is None or (edge := met[1]) is None:
         return ""
-    between = f"between {run.label(edge.user)} and {plain_label(run, edge.operand)}"
+    between = f"between {run.label(edge.user)} and {label_in_product(run, edge.operand)}"
     if edge.local is not None and not has_nan_local(edge, met[3].place):
         return f"; the reverse sweep then meets 0 times infinity {between}"
     return f"; the local derivative {between} is then nan" if is_finite(run.value) else ""

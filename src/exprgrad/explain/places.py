@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Occurrences", "ScalarRun", "element_places", "find_nan", "find_nodes", "find_nonfinite",
-    "first_place", "join_words", "live_nodes", "number_in_place", "plain_label", "resolve_node",
+    "first_place", "join_words", "live_nodes", "number_in_place", "resolve_node",
     "to_scalar_run", "used_operations",
 ]  # fmt: skip
 
@@ -169,11 +169,6 @@ def join_words(words: Sequence[str]) -> str:
     """Join words as in a sentence: ``a``, ``a and b``, ``a, b and c``."""
     *before, last = words
     return f"{', '.join(before)} and {last}" if before else last
-
-
-def plain_label(run: SweptRun, node: int) -> str:
-    """Return a node's label; the label of a broadcast is that of its operand."""
-    return run.label(run.graph.operands[node][0] if node in run.graph.implicit else node)
 
 
 # Nodes that somebody names: by a name, by a number, or by their text.

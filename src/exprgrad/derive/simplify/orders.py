@@ -649,12 +649,10 @@ def rewrite_sines_as_cosines(polynomials: Polynomials, polynomial: Polynomial) -
     return found
 
 
-def write_factored_polynomial(
-    polynomials: Polynomials, polynomial: Polynomial, key: Powers = (), tries: int = TRIES
-) -> int:
+def write_factored_polynomial(polynomials: Polynomials, polynomial: Polynomial, key: Powers) -> int:
     """A polynomial times powers of sums: what its terms have in common in front."""
     number, common, rest = primitive_part(polynomial, polynomials.forms.decimals)
-    factors = shortest_factors(polynomials, rest, tries) if len(rest) > 1 else []
+    factors = shortest_factors(polynomials, rest, TRIES) if len(rest) > 1 else []
     return scale_factors(
         polynomials.forms, [(atom_product(polynomials, common), ONE), *factors, *key], number
     )

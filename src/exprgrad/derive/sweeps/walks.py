@@ -516,15 +516,10 @@ def edge_contribution(
     mask = local
     if adjoint.mask is not None:
         mask = builder.apply("where", adjoint.mask, local, builder.constant(0.0))
-    return mask_adjoint(builder, adjoint.value, mask)
-
-
-def mask_adjoint(builder: GraphBuilder, value: int, mask: int) -> Adjoint | None:
-    """An adjoint under a condition, which may turn out to be known."""
     known = builder.value(mask)
     if known is None:
-        return Adjoint(value, mask)
-    return Adjoint(value, None) if known else None
+        return Adjoint(adjoint.value, mask)
+    return Adjoint(adjoint.value, None) if known else None
 
 
 def settle_adjoint(builder: GraphBuilder, adjoint: Adjoint) -> int:

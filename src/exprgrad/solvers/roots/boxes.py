@@ -444,20 +444,15 @@ def is_at_zero(sight: Sight, box: Box, tiny: float = ABOUT_ZERO) -> bool:
     return all(f.is_zero for f in sight.residuals(zero))
 
 
-def widest_position(box: Box) -> int:
-    """Return the position of the interval that is widest for its size."""
+def split_box(box: Box) -> list[Box]:
+    """Split a box into halves across the interval that is widest for its size."""
 
     def size(x: Enclosure) -> Ball:
         if not x.ball.is_finite():
             return import_flint().arb.pos_inf()
         return (interval_width(x) / (1 + abs(interval_middle(x)))).upper()
 
-    return max(range(len(box)), key=lambda at: size(box[at]))
-
-
-def split_box(box: Box) -> list[Box]:
-    """Split a box into halves."""
-    at = widest_position(box)
+    at = max(range(len(box)), key=lambda at: size(box[at]))
     x, cut = box[at], cutting_point(box[at])
     parts = interval_between(x.low, cut), interval_between(cut, x.high)
     return [[*box[:at], part, *box[at + 1 :]] for part in parts]
