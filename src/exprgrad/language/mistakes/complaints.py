@@ -678,12 +678,12 @@ def absent_function(word: str) -> str:
 
 def without_comma(wrong: Wrong) -> str:
     """The mend for a ',' that separates thousands, a number's decimals, or what is no call's operands."""
+    text, bracket = wrong.text, wrong.opened[0]
     more = re.match(r"((?:,[0-9]{3}){1,9}(?:\.[0-9]+)?)(?![0-9])", wrong.word + wrong.rest[:39])
     if more and re.fullmatch(r"[0-9]{1,3}", wrong.before):
         return f"write {wrong.before}{more[1].replace(',', '')}; a decimal point is '.'"
     if wrong.bracket != "(":
         return "a decimal point is '.', and statements are separated by ';'"
-    text, bracket = wrong.text, wrong.opened[0]
     word = re.search(r"([^\W\d]\w{0,20})\($", text[max(bracket - 22, 0) : bracket])
     given = arguments_at(text, bracket - 1) if word else None
     foreign = word and given and translate_call(word[1], *given)
@@ -751,9 +751,6 @@ def bad_character(text: str, span: Span) -> LanguageError:
     alone = is_visible(character) and display_width(character)
     name = f"'{character}'" if alone else f"U+{ord(character):04X}"
     message = f"the character {name} is not part of the language"
-    if character == ".":
-        help, mend = dot_complaint(text, span[0])
-        return grammar_error(message, help, span).mended_by(mend)
     patterns = [(row, re.compile(row.pattern).match(text, span[0])) for row in BEGINNINGS]
     fitting = [(row, found) for row, found in patterns if found]
     helps = (row.help(found) if callable(row.help) else row.help for row, found in fitting)
@@ -813,7 +810,30 @@ def factorial_edit(text: str, at: int) -> Edit | None:
     return start, at + 1, f"factorial({inside})"
 
 
+IN_RANGE = re.compile(r"\bin\b[^;()]*$")
+"""The text before an index's bounds."""
 BEGINNINGS = (
+    Begun(
+        r"\.{3}",
+        lambda m: "a range has two dots: 1..10"
+        if IN_RANGE.search(m.string[: m.start()])
+        else "there is no ellipsis: in an index write : for each axis",
+        lambda m: (*m.span(), "..") if IN_RANGE.search(m.string[: m.start()]) else None,
+    ),
+    Begun(
+        r"(?:(?<=[\w)\]'])|(?<=[\w)\]'] ))\.(?=[*^/(])",
+        "operators and functions go element by element, without a dot", "",
+    ),
+    Begun(
+        r"\.",
+        lambda m: f"write {call[2]}" if (call := spreadsheet_call(m.string, m.start())) else None,
+        lambda m: spreadsheet_call(m.string, m.start()),
+    ),
+    Begun(
+        r"\.",
+        lambda m: dot_hint(m.string, m.start()),
+        lambda m: dot_edit(m.string, m.start()),
+    ),
     Begun(r"(?:(?<=\bsum_)|(?<=\bprod_)|(?<=[ΣΠ∑∏]_))\{", f"over an index write {COUNTED}"),
     Begun(r"\{", mend=lambda m: bracketed_edit(m.string, open_bracket(m.string, m.start()))),
     Begun(r"∑(?=\()", mend="sum"),
@@ -884,24 +904,6 @@ BEGINNINGS = (
     Begun(r"\\", "a backslash means nothing here"),
 )  # fmt: skip
 """What begins with a foreign character: of those that fit, the first that says something counts."""
-
-
-def dot_complaint(text: str, start: int) -> tuple[str, Edit | None]:
-    """What to say of a dot, and the mend."""
-    if text.startswith("...", start):
-        if re.search(r"\bin\b[^;()]*$", text[:start]):
-            return "a range has two dots: 1..10", (start, start + 3, "..")
-        return "there is no ellipsis: in an index write : for each axis", None
-    if text[start + 1 : start + 2] in (*"*^/(",) and re.search(r"[\w)\]']\s*$", text[:start]):
-        return "operators and functions go element by element, without a dot", (
-            start,
-            start + 1,
-            "",
-        )
-    call = spreadsheet_call(text, start)
-    if call is not None:
-        return f"write {call[2]}", call
-    return dot_hint(text, start), dot_edit(text, start)
 
 
 def dot_hint(text: str, start: int) -> str:
