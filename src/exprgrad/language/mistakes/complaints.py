@@ -127,6 +127,11 @@ class Wrong(NamedTuple):
     ``last``, ``place``, ``before``  the same of the token before it
     ``bracket``   the innermost bracket that is open there, and ``opened`` its place, if there is one
     ``expected``  the terminals that could have stood there
+    ``is_index``  whether the bracket is a '[' that follows an operand
+    ``in_index``, ``in_setting``  whether an index, or a setting, is being read
+    ``is_adjacent``  whether nothing, not even a blank, parts the two tokens
+    ``inside``    the beginning of what is written from the bracket on
+    ``rest``      what follows the token, or some of it
     """
 
     text: str
@@ -139,39 +144,12 @@ class Wrong(NamedTuple):
     bracket: str
     opened: Span
     expected: frozenset[str]
-
-    @property
-    def is_index(self) -> bool:
-        """Whether the bracket is a '[' that follows an operand."""
-        return self.bracket == "[" and bool(
-            re.search(r"[\w)\].]\s*$", self.text[max(self.opened[0] - 80, 0) : self.opened[0]])
-        )
-
-    @property
-    def in_index(self) -> bool:
-        """Whether an index is being read."""
-        return self.is_index and self.expected <= WHOLE
-
-    @property
-    def in_setting(self) -> bool:
-        """Whether a setting is being read."""
-        inside = self.bracket and not self.is_index and self.expected <= DATA
-        return bool(inside and re.search(SETTING, self.text[: self.span[0]][-200:]))
-
-    @property
-    def is_adjacent(self) -> bool:
-        """Whether nothing, not even a blank, parts the two tokens."""
-        return self.span[0] == self.place[1]
-
-    @property
-    def inside(self) -> str:
-        """The beginning of what is written from the bracket on."""
-        return self.text[self.opened[0] : self.opened[0] + 44]
-
-    @property
-    def rest(self) -> str:
-        """What follows the token, or some of it."""
-        return self.text[self.span[1] : self.span[1] + 40]
+    is_index: bool
+    in_index: bool
+    in_setting: bool
+    is_adjacent: bool
+    inside: str
+    rest: str
 
     def places(self) -> dict[str, Span]:
         """What carets may mark."""
@@ -311,7 +289,11 @@ def token_complaint(text: str, unexpected: Unexpected) -> LanguageError:
     for kind, word in ((last, (last_start, last_end)), (unexpected.kind, (start, end))):
         if kind == "NAME" and plain_name(text[slice(*word)]) is None:
             return bad_name(text, text[slice(*word)], word)
-    bracket = open_bracket(text, start)
+    bracket, expected = open_bracket(text, start), unexpected.expected
+    opened = (0, 0) if bracket is None else (bracket, bracket + 1)
+    owner = text[max(opened[0] - 80, 0) : opened[0]]
+    is_index = text[slice(*opened)] == "[" and bool(re.search(r"[\w)\].]\s*$", owner))
+    names_setting = bool(re.search(SETTING, text[:start][-200:]))
     wrong = Wrong(
         text,
         unexpected.kind,
@@ -320,9 +302,15 @@ def token_complaint(text: str, unexpected: Unexpected) -> LanguageError:
         last or BEGINNING,
         (last_start, last_end),
         text[last_start:last_end],
-        "" if bracket is None else text[bracket],
-        (0, 0) if bracket is None else (bracket, bracket + 1),
-        unexpected.expected,
+        text[slice(*opened)],
+        opened,
+        expected,
+        is_index,
+        in_index=is_index and expected <= WHOLE,
+        in_setting=names_setting and bracket is not None and not is_index and expected <= DATA,
+        is_adjacent=start == last_end,
+        inside=text[opened[0] : opened[0] + 44],
+        rest=text[end : end + 40],
     )
     mistake = next(row for row in MISTAKES if row.fits(wrong))
     mend = mistake.mend and mistake.mend(wrong)
