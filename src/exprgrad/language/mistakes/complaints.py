@@ -127,6 +127,11 @@ class Wrong(NamedTuple):
     ``last``, ``place``, ``before``  the same of the token before it
     ``bracket``   the innermost bracket that is open there, and ``opened`` its place, if there is one
     ``expected``  the terminals that could have stood there
+    ``is_index``  whether the bracket is a '[' that follows an operand
+    ``in_index``, ``in_setting``  whether an index, or a setting, is being read
+    ``is_adjacent``  whether nothing, not even a blank, parts the two tokens
+    ``inside``    the beginning of what is written from the bracket on
+    ``rest``      what follows the token, or some of it
     """
 
     text: str
@@ -139,39 +144,12 @@ class Wrong(NamedTuple):
     bracket: str
     opened: Span
     expected: frozenset[str]
-
-    @property
-    def is_index(self) -> bool:
-        """Whether the bracket is a '[' that follows an operand."""
-        return self.bracket == "[" and bool(
-            re.search(r"[\w)\].]\s*$", self.text[max(self.opened[0] - 80, 0) : self.opened[0]])
-        )
-
-    @property
-    def in_index(self) -> bool:
-        """Whether an index is being read."""
-        return self.is_index and self.expected <= WHOLE
-
-    @property
-    def in_setting(self) -> bool:
-        """Whether a setting is being read."""
-        inside = self.bracket and not self.is_index and self.expected <= DATA
-        return bool(inside and re.search(SETTING, self.text[: self.span[0]][-200:]))
-
-    @property
-    def is_adjacent(self) -> bool:
-        """Whether nothing, not even a blank, parts the two tokens."""
-        return self.span[0] == self.place[1]
-
-    @property
-    def inside(self) -> str:
-        """The beginning of what is written from the bracket on."""
-        return self.text[self.opened[0] : self.opened[0] + 44]
-
-    @property
-    def rest(self) -> str:
-        """What follows the token, or some of it."""
-        return self.text[self.span[1] : self.span[1] + 40]
+    is_index: bool
+    in_index: bool
+    in_setting: bool
+    is_adjacent: bool
+    inside: str
+    rest: str
 
     def places(self) -> dict[str, Span]:
         """What carets may mark."""
@@ -311,7 +289,11 @@ def token_complaint(text: str, unexpected: Unexpected) -> LanguageError:
     for kind, word in ((last, (last_start, last_end)), (unexpected.kind, (start, end))):
         if kind == "NAME" and plain_name(text[slice(*word)]) is None:
             return bad_name(text, text[slice(*word)], word)
-    bracket = open_bracket(text, start)
+    bracket, expected = open_bracket(text, start), unexpected.expected
+    opened = (0, 0) if bracket is None else (bracket, bracket + 1)
+    owner = text[max(opened[0] - 80, 0) : opened[0]]
+    is_index = text[slice(*opened)] == "[" and bool(re.search(r"[\w)\].]\s*$", owner))
+    names_setting = bool(re.search(SETTING, text[:start][-200:]))
     wrong = Wrong(
         text,
         unexpected.kind,
@@ -320,9 +302,15 @@ def token_complaint(text: str, unexpected: Unexpected) -> LanguageError:
         last or BEGINNING,
         (last_start, last_end),
         text[last_start:last_end],
-        "" if bracket is None else text[bracket],
-        (0, 0) if bracket is None else (bracket, bracket + 1),
-        unexpected.expected,
+        text[slice(*opened)],
+        opened,
+        expected,
+        is_index,
+        in_index=is_index and expected <= WHOLE,
+        in_setting=names_setting and bracket is not None and not is_index and expected <= DATA,
+        is_adjacent=start == last_end,
+        inside=text[opened[0] : opened[0] + 44],
+        rest=text[end : end + 40],
     )
     mistake = next(row for row in MISTAKES if row.fits(wrong))
     mend = mistake.mend and mistake.mend(wrong)
@@ -678,12 +666,12 @@ def absent_function(word: str) -> str:
 
 def without_comma(wrong: Wrong) -> str:
     """The mend for a ',' that separates thousands, a number's decimals, or what is no call's operands."""
+    text, bracket = wrong.text, wrong.opened[0]
     more = re.match(r"((?:,[0-9]{3}){1,9}(?:\.[0-9]+)?)(?![0-9])", wrong.word + wrong.rest[:39])
     if more and re.fullmatch(r"[0-9]{1,3}", wrong.before):
         return f"write {wrong.before}{more[1].replace(',', '')}; a decimal point is '.'"
     if wrong.bracket != "(":
         return "a decimal point is '.', and statements are separated by ';'"
-    text, bracket = wrong.text, wrong.opened[0]
     word = re.search(r"([^\W\d]\w{0,20})\($", text[max(bracket - 22, 0) : bracket])
     given = arguments_at(text, bracket - 1) if word else None
     foreign = word and given and translate_call(word[1], *given)
@@ -751,9 +739,6 @@ def bad_character(text: str, span: Span) -> LanguageError:
     alone = is_visible(character) and display_width(character)
     name = f"'{character}'" if alone else f"U+{ord(character):04X}"
     message = f"the character {name} is not part of the language"
-    if character == ".":
-        help, mend = dot_complaint(text, span[0])
-        return grammar_error(message, help, span).mended_by(mend)
     patterns = [(row, re.compile(row.pattern).match(text, span[0])) for row in BEGINNINGS]
     fitting = [(row, found) for row, found in patterns if found]
     helps = (row.help(found) if callable(row.help) else row.help for row, found in fitting)
@@ -813,7 +798,30 @@ def factorial_edit(text: str, at: int) -> Edit | None:
     return start, at + 1, f"factorial({inside})"
 
 
+IN_RANGE = re.compile(r"\bin\b[^;()]*$")
+"""The text before an index's bounds."""
 BEGINNINGS = (
+    Begun(
+        r"\.{3}",
+        lambda m: "a range has two dots: 1..10"
+        if IN_RANGE.search(m.string[: m.start()])
+        else "there is no ellipsis: in an index write : for each axis",
+        lambda m: (*m.span(), "..") if IN_RANGE.search(m.string[: m.start()]) else None,
+    ),
+    Begun(
+        r"(?:(?<=[\w)\]'])|(?<=[\w)\]'] ))\.(?=[*^/(])",
+        "operators and functions go element by element, without a dot", "",
+    ),
+    Begun(
+        r"\.",
+        lambda m: f"write {call[2]}" if (call := spreadsheet_call(m.string, m.start())) else None,
+        lambda m: spreadsheet_call(m.string, m.start()),
+    ),
+    Begun(
+        r"\.",
+        lambda m: dot_hint(m.string, m.start()),
+        lambda m: dot_edit(m.string, m.start()),
+    ),
     Begun(r"(?:(?<=\bsum_)|(?<=\bprod_)|(?<=[ΣΠ∑∏]_))\{", f"over an index write {COUNTED}"),
     Begun(r"\{", mend=lambda m: bracketed_edit(m.string, open_bracket(m.string, m.start()))),
     Begun(r"∑(?=\()", mend="sum"),
@@ -884,24 +892,6 @@ BEGINNINGS = (
     Begun(r"\\", "a backslash means nothing here"),
 )  # fmt: skip
 """What begins with a foreign character: of those that fit, the first that says something counts."""
-
-
-def dot_complaint(text: str, start: int) -> tuple[str, Edit | None]:
-    """What to say of a dot, and the mend."""
-    if text.startswith("...", start):
-        if re.search(r"\bin\b[^;()]*$", text[:start]):
-            return "a range has two dots: 1..10", (start, start + 3, "..")
-        return "there is no ellipsis: in an index write : for each axis", None
-    if text[start + 1 : start + 2] in (*"*^/(",) and re.search(r"[\w)\]']\s*$", text[:start]):
-        return "operators and functions go element by element, without a dot", (
-            start,
-            start + 1,
-            "",
-        )
-    call = spreadsheet_call(text, start)
-    if call is not None:
-        return f"write {call[2]}", call
-    return dot_hint(text, start), dot_edit(text, start)
 
 
 def dot_hint(text: str, start: int) -> str:

@@ -259,19 +259,10 @@ def tape_actions() -> dict[str, lalr.Action]:
     """Rule of the grammar → its action: most write a step down."""
     names = (rule for _, _, rule in lalr.language_parser().rules if rule not in (None, lalr.START))
     return {
-        **{rule: tape_action(rule) for rule in names},
+        **{rule: lambda tape, *parts, rule=rule: tape.step(rule, *parts) for rule in names},
         **LISTS,
         **{rule: getattr(StepTape, rule) for rule in BY_HAND},
     }
-
-
-def tape_action(rule: str) -> lalr.Action:
-    """The action that writes down a step of a rule."""
-
-    def action(tape: StepTape, *parts: Any) -> int:
-        return tape.step(rule, *parts)
-
-    return action
 
 
 def is_step_value(part: Any) -> bool:

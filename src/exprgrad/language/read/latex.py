@@ -11,7 +11,7 @@ The rules are tables: ``READERS`` says what reads a sign, ``ITEMS`` in ``latex_s
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
@@ -871,11 +871,6 @@ def write_environment(text: str, group: Open, span: Span) -> str:
     return write(text, group.items, whole)
 
 
-def write_lines(text: str, items: Sequence[Item], whole: Span) -> str:
-    """Lines, aligned or not, as statements."""
-    return write_statements(text, [item for item in items if item.kind != "cell"])
-
-
 def write_matrix(text: str, items: Sequence[Item], whole: Span) -> str:
     """A matrix as lists."""
     rows = [line for line in split_items(items, "row") if line]
@@ -904,10 +899,13 @@ def write_cases(text: str, items: Sequence[Item], whole: Span) -> str:
     return f"{opened}{values[-1]}{')' * (len(values) - 1)}"
 
 
-ENVIRONMENTS = {
+ENVIRONMENTS: dict[str, Callable[[str, Sequence[Item], Span], str]] = {
     "cases": write_cases,
     **dict.fromkeys(MATRICES, write_matrix),
-    **dict.fromkeys(LINES, write_lines),
+    **dict.fromkeys(
+        LINES,
+        lambda text, items, whole: write_statements(text, [i for i in items if i.kind != "cell"]),
+    ),
 }
 """An environment → what writes it in our language."""
 

@@ -118,13 +118,6 @@ def word_setting(graph: Graph, text: str, span: Span) -> Setting:
     return Setting(FLAGS[name.casefold()], *span)
 
 
-def list_setting(
-    graph: Graph, text: str, left: Span, listed: list[Setting], right: Span
-) -> Setting:
-    """A list of settings."""
-    return Setting(tuple([setting.value for setting in listed]), left[0], right[1])
-
-
 def slice_of(graph: Graph, text: str, *parts: Any) -> Setting:
     """A slice: where it begins and ends, None for an end of the axis; its colon is a plain span."""
     at = next(at for at, part in enumerate(parts) if not isinstance(part, Setting))
@@ -196,11 +189,6 @@ def append_subscript(
     """``x[0, 1:3]``."""
     at = tuple([place.value for place in places])
     return append_structural(graph, "index", [value], (at,), (value[1], right[1]))
-
-
-def append_transpose(graph: Graph, text: str, value: Value, mark: Span) -> Value:
-    """``x.T``."""
-    return append_structural(graph, "transpose", [value], (None,), (value[1], mark[1]))
 
 
 # Calls.
@@ -499,10 +487,14 @@ ACTIONS: dict[str, Callable[..., Any]] = {
     "integer": integer_setting,
     "keyword": lambda graph, text, name, equals, setting: Keyword(name, setting),
     "list": list_literal,
-    "settings": list_setting,
+    "settings": lambda graph, text, left, listed, right: Setting(
+        tuple([setting.value for setting in listed]), left[0], right[1]
+    ),
     "slice": slice_of,
     "subscript": append_subscript,
-    "transposed": append_transpose,
+    "transposed": lambda graph, text, value, mark: append_structural(
+        graph, "transpose", [value], (None,), (value[1], mark[1])
+    ),
     "whole_group": whole_group,
     "whole_infix": whole_infix,
     "whole_signed": whole_signed,

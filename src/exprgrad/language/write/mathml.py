@@ -170,7 +170,13 @@ def take_token(rows: list[MathmlRow], token: re.Match[str]) -> None:
         end_table(rows, token["environment"])
     elif token["font"]:
         mathml_word(
-            row, token["font"], re.sub(r"\{?(\\(?:[A-Za-z]+|_))\}?", letter_of_word, token["word"])
+            row,
+            token["font"],
+            re.sub(
+                r"\{?(\\(?:[A-Za-z]+|_))\}?",
+                lambda m: LETTERS.get(m[1]) or refuse_latex(m[0]),
+                token["word"],
+            ),
         )
     elif token["degree"]:
         row.add(Element("mroot", [f"<mn>{token['degree']}</mn>"], missing=1))
@@ -202,11 +208,6 @@ def function_commands(rows: int) -> frozenset[str]:
     """The functions that have a command in LaTeX, among what else so many rows write: it is their name."""
     texts = [op.latex for op in BY_NAME.values()] + [row.latex for row in STRUCTURAL.values()]
     return frozenset([command for text in texts for command in re.findall(r"\\[a-z]+", text)])
-
-
-def letter_of_word(command: re.Match[str]) -> str:
-    r"""A letter of a word, where ``\_`` and ``{\alpha}`` are one each."""
-    return LETTERS.get(command[1]) or refuse_latex(command[0])
 
 
 def mathml_word(row: MathmlRow, font: str, text: str) -> None:

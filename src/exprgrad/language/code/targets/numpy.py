@@ -72,16 +72,6 @@ def elementwise_forms(library: str, flag: Form) -> dict[str, Form]:
     }
 
 
-def in_all_places(library: str, any: str) -> Repeat:
-    """A program that is repeated in all places of arrays, until it is done in the last."""
-    return Repeat(
-        f"{{name}} = {library}.broadcast_to({{text}}, {{first}}.shape)",
-        f"while {library}.{any}({{go}}):",
-        f"{{name}} = {library}.where({{go}}, {{text}}, {{name}})",
-        before=f"{{operands}} = {library}.broadcast_arrays({{operands}})",
-    )
-
-
 def structural_spellings(
     library: str, others: str = "", *, axis: str = "axis", keep: str = "keepdims"
 ) -> dict[str, Spelling]:
@@ -206,14 +196,19 @@ def padded_spelling(function: str, reshaping: str, *, flat: bool = False) -> Spe
     return spelled
 
 
+PLACES = Repeat(
+    "{name} = np.broadcast_to({text}, {first}.shape)",
+    "while np.any({go}):",
+    "{name} = np.where({go}, {text}, {name})",
+    before="{operands} = np.broadcast_arrays({operands})",
+)
+"""A program that is repeated in all places of arrays, until it is done in the last."""
 NUMPY = Target(
     name="numpy",
     title="NumPy",
     place=2,
     ending=".py",
-    layout=python_layout(
-        "import numpy as np", '@np.errstate(all="ignore")\n', in_all_places("np", "any")
-    ),
+    layout=python_layout("import numpy as np", '@np.errstate(all="ignore")\n', PLACES),
     forms=elementwise_forms("np", Form("np.where({0}, 1.0, 0.0)")),
     calls=functions_of_rows("np.", f"{FUNCTIONS} exp2 log1p sinh cosh atanh=arctanh"),
     constants={"pi": "np.pi", "inf": "np.inf", "nan": "np.nan"},
