@@ -1,4 +1,4 @@
-"""Expansion of operations into simpler ones, by their definitions: ``tanh`` into ``exp``, ``-`` and ``/``."""
+"""Expansion of operations into simpler ones, by definition: ``tanh`` into ``exp``, ``-`` and ``/``."""
 
 from __future__ import annotations
 
