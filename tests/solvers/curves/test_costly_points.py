@@ -34,6 +34,6 @@ def test_points_count_their_searches(
 
 
 def test_few_points_are_said() -> None:
-    words = "few were looked at"
+    words = "few were tried"
     assert words in str(exprgrad.parse(NESTED).plot(x=(1, 2)))
     assert words not in str(exprgrad.parse(SINGLE).plot(x=(1, 2)))
