@@ -74,7 +74,7 @@ def ops_command(names: Sequence[str], looks_for_faults: bool, **options: Any) ->
 
 
 def faults_answer(rows: Sequence[Row]) -> Answer:
-    """List what rows lack, a line each; the answer is no if anything is missing."""
+    """List what rows lack, a line each; the status is 1 if anything is missing."""
     from exprgrad.show.text.row_faults import find_row_faults
 
     faults = [

@@ -98,8 +98,8 @@ def graph_fields(run: DiagnosedRun) -> dict[str, Any]:
 def node_record(node: Node, *, with_grad: bool) -> dict[str, Any]:
     """A node's fields as JSON has them; ``shape`` is of a node among tensors, ``call`` of one in a call."""
     fields = node._asdict() | {"data": shorten_tensor(node.data), "grad": shorten_tensor(node.grad)}
-    absent = {"shape": node.shape is None, "call": node.call is None, "grad": not with_grad}
-    return {name: value for name, value in fields.items() if not absent.get(name)}
+    absent = {name for name in ("shape", "call") if fields[name] is None}
+    return {n: x for n, x in fields.items() if n not in absent and (with_grad or n != "grad")}
 
 
 def edge_record(edge: Edge) -> dict[str, Any]:
