@@ -267,6 +267,7 @@ VIEWS = (
     "motion",
     "map",
     "layers",
+    "sight",
     "inputs",
     "closer",
     "drag",
@@ -321,6 +322,8 @@ CODE_BLOCK = '<pre tabindex="0" role="group" aria-label="Code"><code>{}</code></
 """A program to read; where it is too wide, the keyboard can scroll it."""
 MANY = 30
 """The fewest nodes of a graph with a map."""
+LARGE = 200
+"""The fewest nodes of a graph that is drawn in parts, as they come in sight."""
 MOST_NAMES = 3
 """The most names of calls of which each can be opened by itself."""
 POLICY = (
@@ -506,6 +509,7 @@ def needed_assets(
         "inside": has_calls and "training" in moves,
         # A graph so large that one may lose one's way in it.
         **dict.fromkeys(("map", "map.css"), any(len(s.shown) >= MANY for g in groups for s in g)),
+        "sight": any(len(s.shown) >= LARGE for g in groups for s in g),
         "layers": any(network_layers(run) for run in runs),
         "formulas": len(runs) > 1,
         **dict.fromkeys(("live", "moving", "moving.css"), bool(moves)),
