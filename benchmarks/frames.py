@@ -1,6 +1,7 @@
 """The page's frames after a key: of a formula of five nodes, and of a thousand in a row, a tree and layers.
 
-``python -m benchmarks.frames`` needs Playwright and Chromium, as the tests of the page do, and a quiet machine.
+``python -m benchmarks.frames`` needs Playwright and Chromium, as the tests of the page do, and a quiet
+machine.
 """
 
 from __future__ import annotations

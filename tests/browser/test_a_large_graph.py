@@ -18,6 +18,8 @@ SCROLLED = """() => {
 }"""
 LONG = "; ".join(["t0 = x*1.5", *(f"t{k + 1} = tanh(t{k})*1.5" for k in range(80))])
 """A formula of more than 200 nodes, in a row."""
+PAUSE = 500
+"""Milliseconds after which the lists of a long graph have followed its steps."""
 DRAWN = """() => {
   const boxes = part => [...part.querySelectorAll("rect, text")].map(one => one.getBoundingClientRect());
   const isDrawn = part => boxes(part).some(({width}) => width);
@@ -106,10 +108,14 @@ def test_a_long_graph_is_drawn_where_it_is_in_sight(browse: Any) -> None:
     for _ in range(3):
         page.keyboard.press("ArrowDown")
         assert page.evaluate("document.activeElement.matches('.picked')") and is_well()
-    # On paper all of it is there; its lists follow when the steps pause.
+    # Its lists follow when the steps pause; on paper all of it is there at once.
+    page.keyboard.press("Home")
+    page.wait_for_timeout(PAUSE)
+    assert len(read(page).data) < 100
     page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
     assert all(page.locator(".node:not(.const) .data").all_text_contents())
-    page.wait_for_function("document.querySelector('[data-node][data-data]')")
+    assert len(read(page).data) == page.locator(".node").count()
+    page.evaluate("() => dispatchEvent(new Event('afterprint'))")
 
 
 @pytest.mark.numbers

@@ -19,6 +19,7 @@ from exprgrad.graph.ops import BY_NAME
 from exprgrad.show.page.lessons import LESSONS, Lesson, all_tasks
 from exprgrad.show.page.page import (
     OWN_PROPERTIES,
+    STYLES,
     SWEEPS,
     VIEWS,
     code_html,
@@ -239,5 +240,4 @@ def test_every_asset_is_used() -> None:
     folder = files("exprgrad.show.page").joinpath("assets")
     assets = {path.name for path in folder.iterdir() if path.is_file()}
     scripts = {f"{name}.js" for name in (*SWEEPS, *VIEWS)}
-    names = ("page", "calls", "map", "lesson", "moving", "plots", "bars", "tensors")
-    assert assets == {"page.html", *(f"{name}.css" for name in names), *scripts}
+    assert assets == {"page.html", "page.css", *STYLES, *scripts}

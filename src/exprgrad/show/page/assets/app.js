@@ -12,6 +12,7 @@
 // `asking`  what the reader is asked for, and `reveal` what has been found of it
 // `grid`    where there are tensors, the fields in which one's numbers are typed, and `hint` how to find one
 // `cull`   draws what is in sight of a large graph
+// `unfold` shows the graph where it is folded
 // `uncover` scrolls to the lit line of the code
 // `later`   writes a large graph's lists once the steps pause
 // `place`   takes what is picked, while the visits are clicked
@@ -74,6 +75,7 @@ function writeLists() {
 }
 
 function go(at) {
+  app.unfold?.();
   app.at = Math.max(0, Math.min(app.steps.length, at));
   app.picked = null;
   show();

@@ -14,7 +14,8 @@ function setAway(extent, isAway) {
 }
 for (const extent of extents) setAway(extent, true);
 
-// Draw what is near now, and nothing else; what a shut layer or neuron covers is not drawn either.
+let isOnPaper = false;
+// Draw what is near now, and nothing else but on paper; what a shut layer or neuron covers is not drawn either.
 function cull() {
   const by = scale(), own = graph.getBoundingClientRect(), {left, top, right, bottom} = frame.getBoundingClientRect();
   if (!by || !app.now) return;
@@ -22,7 +23,7 @@ function cull() {
   const isNear = ([low, high], from, to, start) => low <= (to - start) / by && high >= (from - start) / by;
   const isCovered = ({across, along}) => covered.some(({x, y, width, height}) => across[0] + AROUND >= x && across[1] - AROUND <= x + width && along[0] + AROUND >= y && along[1] - AROUND <= y + height);
   const coming = extents.filter(extent => {
-    const isDrawn = lit.has(extent.own) || app.asking || isNear(extent.across, left, right, own.left) && isNear(extent.along, top, bottom, own.top) && !isCovered(extent);
+    const isDrawn = lit.has(extent.own) || app.asking || isOnPaper || isNear(extent.across, left, right, own.left) && isNear(extent.along, top, bottom, own.top) && !isCovered(extent);
     if (isDrawn === !extent.own.isAway) return false;
     setAway(extent, !isDrawn);
     return isDrawn;
@@ -37,6 +38,7 @@ const PAUSE = 300;
 let pausing = 0;
 app.later = () => {
   clearTimeout(pausing);
+  if (isOnPaper) return writeLists();
   pausing = setTimeout(writeLists, PAUSE);
 };
 // What the step is about is drawn before it is looked at, and is followed.
@@ -49,7 +51,7 @@ const watcher = new ResizeObserver(cull);
 watcher.observe(frame);
 watcher.observe(graph);
 addEventListener("beforeprint", () => {
-  for (const extent of extents) setAway(extent, false);
+  isOnPaper = true;
   show();
-  writeLists();
 });
+addEventListener("afterprint", () => { isOnPaper = false; });
