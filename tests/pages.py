@@ -16,7 +16,7 @@ from exprgrad.show.page.listing import OF_NUMBERS, OF_TENSORS, listing_data
 __all__ = [
     "DEEP", "LAST", "Shown", "answer_all", "answer_task", "break_it", "code_of", "edit", "follow",
     "html_of", "last", "lesson_html", "listing", "panel", "press", "read", "results", "run_of", "spoken",
-    "step_on",
+    "step_on", "unfold",
 ]  # fmt: skip
 
 LAST = "Last step"
@@ -108,6 +108,13 @@ def break_it(page: Any) -> Any:
     if not found.get_by_role("group", name="Order", exact=True).is_visible():
         found.get_by_text("Break it", exact=True).click()
     return found
+
+
+def unfold(page: Any) -> None:
+    """Have the whole graph of a network shown."""
+    button = page.get_by_role("button", name="The whole graph", exact=True)
+    if button.count():
+        button.click()
 
 
 def last(page: Any) -> Shown:

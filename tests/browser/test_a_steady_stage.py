@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from exprgrad.show.page.lessons import LESSONS
-from pages import DEEP, html_of, lesson_html, read
+from pages import DEEP, html_of, lesson_html, read, unfold
 
 WRITTEN = 300
 """Milliseconds after which a browser has kept what it was told to keep."""
@@ -53,6 +53,7 @@ def test_the_stage_stands_still(name: str, browse: Any) -> None:
     """At each step, there and back."""
     for width, height in SIZES:
         page = browse.show(page_of(name), viewport={"width": width, "height": height})
+        unfold(page)
         total = min(int(page.locator("#slider").get_attribute("max")), 25)
         first = page.evaluate(MEASURED)["controls"]
         for key in ["ArrowRight"] * total + ["ArrowLeft"] * (total // 2):

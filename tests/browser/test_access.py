@@ -150,10 +150,12 @@ def test_axe_has_nothing_against_it(scheme: str, browse: Any) -> None:
 
 
 SMALL = """() => [...document.querySelectorAll("button, input, summary, .node, .chip, .knob")]
-  .filter(part => !part.closest("label")).map(part => [part.outerHTML, part.getBoundingClientRect()])
+  .filter(part => !part.closest("label, .inside"))
+  .map(part => [part.outerHTML, part.getBoundingClientRect()])
   .filter(([, {width, height}]) => width && height && Math.min(width, height) < 24 - .1)
   .map(([written]) => written.slice(0, 80))"""
-"""What can be pressed and is narrower or lower than 24 pixels; a box to tick has its label."""
+"""What can be pressed and is narrower or lower than 24 pixels; a box to tick has its label, and
+what is inside of a call is a picture."""
 FORMULAS = ("f(x) = x*x; f(a) + 2*b", "max(a, abs(b))/a", "sum(relu([[a, b]]*a))")
 
 

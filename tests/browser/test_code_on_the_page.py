@@ -8,7 +8,7 @@ import pytest
 
 from browsers import axe
 from exprgrad.show.page.listing import LIBRARIES
-from pages import edit, html_of, lesson_html, listing, press, run_of, step_on
+from pages import edit, html_of, lesson_html, listing, press, run_of, step_on, unfold
 
 FORMULA = "e = a*b; e*tanh(a) + c"
 VALUES = {"a": 2.0, "b": -3.0, "c": 1.0}
@@ -131,6 +131,7 @@ SEEN = """word => ["span", "li", "g.node"].map(kind =>
 def test_all_three_are_seen_at_once(name: str, browse: Any) -> None:
     """At 1280 by 800, in a lesson, at every third step."""
     page = browse.show(lesson_html(name), {"width": 1280, "height": 800})
+    unfold(page)
     for _ in range(6):
         for _ in range(3):
             page.keyboard.press("ArrowRight")

@@ -10,7 +10,7 @@ import pytest
 from exprgrad.api import parse
 from exprgrad.show.page.lessons import LESSONS
 from exprgrad.show.text.lines import signed_number
-from pages import edit, html_of, lesson_html, panel, press, read
+from pages import DEEP, edit, html_of, lesson_html, panel, press, read
 
 
 def node_of(name: str) -> int:
@@ -87,6 +87,24 @@ def test_a_wiggle_goes_through_the_graph(browse: Any) -> None:
         assert f"the grad of {name} × h is {number(run.gradient[name] * h)}." in inputs.inner_text()
     wigglers.get_by_text("b", exact=True).click()
     assert page.evaluate(WIGGLED) == {} and "goes up by" not in inputs.inner_text()
+
+
+OVERLAPS = """() => {
+  const box = part => part.getBoundingClientRect(), labels = [...document.querySelectorAll(".wiggle")];
+  const others = [...document.querySelectorAll(".node > rect, .chip > rect")].map(box);
+  return labels.map(box).filter(own => own.width && others.some(({left, right, top, bottom}) =>
+    left < own.right && right > own.left && top + 1 < own.bottom && bottom > own.top + 1)).length;
+}"""
+
+
+def test_what_a_wiggle_writes_covers_nothing(browse: Any) -> None:
+    """In a long chain, whose chips are near."""
+    page = browse.show(html_of(DEEP, x=0.5, w=0.9, b=0.1))
+    page.keyboard.press("End")
+    buttons = page.get_by_role("group", name="Wiggle").get_by_role("button")
+    for button in buttons.all():
+        button.click()
+        assert page.locator(".wiggle").count() > 20 and page.evaluate(OVERLAPS) == 0
 
 
 def test_a_wiggle_follows_edits_and_hides_from_questions(browse: Any) -> None:

@@ -13,7 +13,7 @@ from browsers import axe
 from exprgrad.api import parse
 from exprgrad.show.page.lessons import LESSONS, Lesson, LessonPart, set_columns
 from networks import names_of_weights, room, trained
-from pages import answer_all, answer_task, break_it, edit, last, panel, press, read
+from pages import answer_all, answer_task, break_it, edit, last, panel, press, read, step_on, unfold
 
 PROSE = [name for name, lesson in LESSONS.items() if lesson.parts]
 ORDERS = {"right": "right", "preorder": "preorder", "bfs": "breadth first", "naive": "naive"}
@@ -54,7 +54,7 @@ def formula_of(lesson: Lesson, part: LessonPart) -> Any:
 
 def move(part: Any, state: str, points: str = "circles") -> None:
     """Have what moves in a part get to a state."""
-    place = part.locator("[data-live]")
+    place = part.locator("[data-live]").or_(part.page.locator("#learns [data-live]"))
     kind = place.get_attribute("data-live")
     if kind == "search":
         while not place.get_by_text("Sweep in this order").is_visible():
@@ -84,9 +84,10 @@ def reach(page: Any, part: Any, goal: dict[str, Any]) -> None:
     if "sign" in goal:
         break_it(page).get_by_label(SIGNS[goal["sign"]], exact=True).check()
     if "step" in goal:
+        unfold(page)
         last(page)
     if "node" in goal:
-        page.get_by_role("button", name=re.compile(f"^{goal['node']}( =|,)")).first.click()
+        page.get_by_role("button", name=re.compile(f"^{goal['node']}( =|,|$)")).first.click()
     if "edge" in goal:
         operand, user = goal["edge"]
         page.get_by_role("button", name=f"edge from {operand} to {user}").first.click()
@@ -172,6 +173,7 @@ def test_axe_has_nothing_against_any_part(name: str, scheme: str, browse: Any) -
     page = lesson_page(browse, name, color_scheme=scheme)
     for at in range(len(LESSONS[name].parts)):
         opened = open_part(page, at)
+        unfold(page)
         last(page)
         for button in opened.locator("[data-live] button:enabled").all()[:2]:
             button.click()
@@ -364,9 +366,9 @@ WEIGHTS = """(steps) => {
 }"""
 
 
-def train(page: Any, part: Any, points: str, steps: int) -> list[list[float]]:
+def train(page: Any, points: str, steps: int) -> list[list[float]]:
     """Choose points and take steps: the weights after each, to the last bit."""
-    part.get_by_role("combobox", name="Points").select_option(points)
+    page.locator("#learns").get_by_role("combobox", name="Points").select_option(points)
     found = page.evaluate(WEIGHTS.replace("NAMES", str(names_of_weights(6))), steps)
     return [[float(text.replace("−", "-")) for text in texts] for texts in found]
 
@@ -379,26 +381,25 @@ def train(page: Any, part: Any, points: str, steps: int) -> list[list[float]]:
 def test_training_is_numpy_s(points: str, steps: int, browse: Any) -> None:
     """The weights after every step are those of a program written by hand, to what both may round."""
     page, lesson = lesson_page(browse, "network"), LESSONS["network"]
-    part = open_part(page, 1)
-    found = train(page, part, points, steps)
+    found = train(page, points, steps)
     wanted = trained(lesson.values, set_columns(points), 0.5, steps).weights
     apart = room(wanted, set_columns(points), 0.5)
     assert abs(found[0] - wanted[1]).max() < 1e-15
     assert np.all(abs(found[-1] - wanted[-1]) <= apart) and apart.max() < 1e-9
-    assert f"After {steps} steps" in part.inner_text()
+    assert f"After {steps} steps" in page.locator("#learns").inner_text()
 
 
 def test_a_neuron_opens_while_it_trains(browse: Any) -> None:
     """Its inside has the numbers that the library has for its nodes, of x and y what it passes to them."""
     page, lesson = lesson_page(browse, "network"), LESSONS["network"]
-    expression, part = parse(lesson.expression), open_part(page, 1)
-    page.locator(".call .knob").nth(2).click()
+    expression = parse(lesson.expression)
+    page.get_by_role("group", name="Neuron").get_by_role("button", name="h3").click()
     for points in ("moons", "spiral"):
-        found = train(page, part, points, 2)[-1]
+        found = train(page, points, 2)[-1]
         values = lesson.values | dict(zip(names_of_weights(6), found, strict=True))
         run = expression.expand("n").gradient(values)
         nodes = {node.name or node.text: node for node in run.nodes}
-        inside = page.locator("#closer .inside")
+        inside = page.locator("#learns .inside")
         assert inside.get_attribute("aria-label") == "Inside h3 = n(u3, v3, b3, x, y)"
         own = {name: nodes[name].grad for name in INSIDE}
         own |= {name: nodes[f"{weight}*{name}"].grad * values[weight] for name, weight in BOTH}
@@ -413,7 +414,61 @@ def test_a_neuron_opens_while_it_trains(browse: Any) -> None:
     across, up, _ = set_columns("spiral")
     now = read(page).data
     assert [now[expression.graph.inputs[name]] for name in "xy"] == [across[20], up[20]]
-    assert page.locator("#closer .inside").is_visible()
+    assert page.locator("#learns .inside").is_visible()
+    # In the whole graph it opens by its knob, beside it.
+    unfold(page)
+    page.locator(".call .knob").nth(2).click()
+    inside = page.locator("#closer .inside")
+    assert inside.is_visible() and inside.get_attribute("aria-label").startswith("Inside h3 = ")
+
+
+IN_FRONT = """() => {
+  const seen = parts => [...document.querySelectorAll(parts)].filter(part => {
+    const {left, top, right, bottom, width, height} = part.getBoundingClientRect();
+    const [frame] = [...document.querySelectorAll("#learns")].map(own => own.getBoundingClientRect());
+    return width && height && left >= frame.left && right <= frame.right
+      && top >= frame.top && bottom <= Math.min(frame.bottom, innerHeight);
+  }).length;
+  return ["#learns .mark", "#learns .curve", "#learns .node .data", "#graph"].map(seen);
+}"""
+
+
+@pytest.mark.parametrize("width, height", [(1440, 900), (1280, 640), (768, 1024), (390, 664)])
+def test_a_network_opens_on_what_it_learns(width: int, height: int, browse: Any) -> None:
+    """The points, the loss and a neuron with its numbers are in sight; the graph is a click away."""
+    page = lesson_page(browse, "network", viewport={"width": width, "height": height})
+    for _ in range(3):
+        press(page, "One step")
+    points, curves, numbers, graphs = page.evaluate(IN_FRONT)
+    assert points == 32 and curves == 1 and numbers >= 1 and graphs == 0
+    assert all(page.locator("#learns .data").all_text_contents())
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    press(page, "The whole graph")
+    assert page.locator("#graph").is_visible() and not page.locator("#learns").is_visible()
+    press(page, "First step")
+    step_on(page)
+    press(page, "What it learns")
+    # A step shows the graph, too.
+    page.keyboard.press("ArrowRight")
+    assert page.locator("#graph").is_visible()
+    press(page, "What it learns")
+    # The neuron is that of the step, and has all its numbers.
+    inside = page.locator("#learns .inside")
+    assert inside.get_attribute("aria-label").startswith("Inside h2 = ")
+    assert all(inside.locator(".grad").all_text_contents())
+    if width < 960:
+        press(page, "Ask me")
+    press(page, "Grads")
+    assert page.locator("#graph input").first.is_visible()
+
+
+def test_an_address_with_a_step_shows_the_graph(browse: Any) -> None:
+    page = lesson_page(browse, "network")
+    address = page.url
+    page.goto("about:blank")
+    page.goto(f"{address}#step=3")
+    browse.asked.clear()
+    assert page.locator("#graph").is_visible() and page.locator("#slider").input_value() == "3"
 
 
 def test_differences_are_those_of_the_formula(browse: Any) -> None:

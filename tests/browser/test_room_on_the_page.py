@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from exprgrad.show.page.lessons import LESSONS
-from pages import DEEP, break_it, edit, follow, html_of, last, lesson_html, press, read
+from pages import DEEP, break_it, edit, follow, html_of, last, lesson_html, press, read, unfold
 
 
 @pytest.mark.slow
@@ -57,6 +57,7 @@ def test_graph_sentence_and_buttons_are_in_sight_at_every_step(name: str, browse
     html = lesson_html(name) if name in LESSONS else html_of(name, x=0.5, w=0.9, b=0.1)
     for width, height in SMALL:
         page = browse.show(html, viewport={"width": width, "height": height})
+        unfold(page)
         total = int(page.locator("#slider").get_attribute("max"))
         for step in range(total + 1):
             assert page.evaluate(SEEN), (width, height, step)

@@ -11,7 +11,7 @@ import pytest
 from exprgrad.api import Run
 from exprgrad.run.evaluation import Node
 from exprgrad.show.page.lessons import LESSONS
-from pages import edit, html_of, last, lesson_html, panel, press, read, run_of
+from pages import edit, html_of, last, lesson_html, panel, press, read, run_of, unfold
 
 EXACT = 1e-12
 """How far, relatively, the page's numbers may be from Python's: the contract's bound."""
@@ -68,6 +68,7 @@ def test_stepping_to_the_end_shows_the_grads_of_grad(name: str, browse: Any) -> 
     text, values = FORMULAS[name]
     run = run_of(text, values)
     page = browse.show(lesson_html(name) if name in LESSONS else html_of(text, **values))
+    unfold(page)
     shown = [read(page)]
     total = int(page.get_by_role("slider", name="Step", exact=True).get_attribute("max"))
     for _ in range(total):

@@ -19,6 +19,7 @@ from exprgrad.graph.ops import BY_NAME
 from exprgrad.show.page.lessons import LESSONS, Lesson, all_tasks
 from exprgrad.show.page.page import (
     OWN_PROPERTIES,
+    STYLES,
     SWEEPS,
     VIEWS,
     code_html,
@@ -239,16 +240,5 @@ def test_every_asset_is_used() -> None:
     folder = files("exprgrad.show.page").joinpath("assets")
     assets = {path.name for path in folder.iterdir() if path.is_file()}
     scripts = {f"{name}.js" for name in (*SWEEPS, *VIEWS, "index")}
-    names = (
-        "page",
-        "calls",
-        "map",
-        "lesson",
-        "moving",
-        "plots",
-        "bars",
-        "tensors",
-        "course",
-        "index",
-    )
-    assert assets == {"page.html", "index.html", *(f"{name}.css" for name in names), *scripts}
+    styles = {"page.css", "index.css", *STYLES}
+    assert assets == {"page.html", "index.html", *styles, *scripts}

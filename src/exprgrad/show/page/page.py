@@ -273,6 +273,7 @@ VIEWS = (
     "motion",
     "map",
     "layers",
+    "sight",
     "inputs",
     "closer",
     "drag",
@@ -302,6 +303,7 @@ VIEWS = (
     "start",
     "worksheet",
     "inside",
+    "front",
     "calls",
 )
 """The files of the script, in an order in which each knows those before it; the views share a block."""
@@ -318,12 +320,15 @@ PLOTTED = {"descent", "training"}
 STYLES = (
     "calls.css",
     "map.css",
+    "layers.css",
     "tensors.css",
     "lesson.css",
     "moving.css",
     "plots.css",
+    "descent.css",
     "bars.css",
     "course.css",
+    "front.css",
 )
 """The style sheets beside the page's own."""
 CODE = '<section id="code" data-tab="Code"><h2>Code</h2></section>'
@@ -332,6 +337,8 @@ CODE_BLOCK = '<pre tabindex="0" role="group" aria-label="Code"><code>{}</code></
 """A program to read; where it is too wide, the keyboard can scroll it."""
 MANY = 30
 """The fewest nodes of a graph with a map."""
+LARGE = 200
+"""The fewest nodes of a graph that is drawn in parts, as they come in sight."""
 MOST_NAMES = 3
 """The most names of calls of which each can be opened by itself."""
 POLICY = (
@@ -526,15 +533,17 @@ def needed_assets(
         "sheets": has_calls or len(runs) > 1,
         **dict.fromkeys(("calls", "closed", "calls.css"), has_calls),
         "adjoints": has_calls or "training" in moves,
-        "inside": has_calls and "training" in moves,
+        **dict.fromkeys(("inside", "front", "front.css"), has_calls and "training" in moves),
         # A graph so large that one may lose one's way in it.
         **dict.fromkeys(("map", "map.css"), any(len(s.shown) >= MANY for g in groups for s in g)),
-        "layers": any(network_layers(run) for run in runs),
+        "sight": any(len(s.shown) >= LARGE for g in groups for s in g),
+        **dict.fromkeys(("layers", "layers.css"), any(network_layers(run) for run in runs)),
         "formulas": len(runs) > 1,
         **dict.fromkeys(("live", "moving", "moving.css"), bool(moves)),
         **dict.fromkeys(("plots", "plots.css"), bool(PLOTTED & {*moves})),
         "bars.css": bool({*moves} - PLOTTED),
         "lesson.css": lesson is not None and bool(lesson.parts or lesson.formulas),
+        "descent.css": "descent" in moves,
         "crossings": SPECIAL in operations and "descent" in moves,
         **dict.fromkeys(("tensors", "heat", "tensors.css"), has_tensors),
         **dict.fromkeys(OF_NUMBERS, not has_tensors),

@@ -1,4 +1,4 @@
-// What is seen now.  The views read it, and show() calls them.
+// What is seen now.  The views read it, and show() calls them; `lists` are views of long tables.
 //
 // `given`   the inputs that were edited
 // `visits`  the order of the reverse sweep, and `preset` its name if it has one
@@ -11,12 +11,15 @@
 // `now`     what they have found so far, and what is lit
 // `asking`  what the reader is asked for, and `reveal` what has been found of it
 // `grid`    where there are tensors, the fields in which one's numbers are typed, and `hint` how to find one
+// `cull`   draws what is in sight of a large graph
+// `unfold` shows the graph where it is folded
 // `uncover` scrolls to the lit line of the code
+// `later`   writes a large graph's lists once the steps pause
 // `place`   takes what is picked, while the visits are clicked
 
 const {nodes: NODES, edges: EDGES} = PAGE;
 const app = {given: new Map, preset: "right", visits: ORDERS.right(PAGE), overwrite: false, at: 0, picked: null, asking: ""};
-const views = [];
+const views = [], lists = [];
 const called = id => NODES[id].short;
 const known = x => x !== undefined && x !== null;
 const num = x => known(x) ? number(x, PAGE.digits) : "–";
@@ -57,13 +60,22 @@ function show() {
   app.done = app.steps.slice(0, app.at);
   for (const view of views) view();
   fit(written);
+  // Only now, for it needs the layout.
+  $("said").scrollTop = 0;
   // The frame is as large as the sentence below it leaves it.
   follow();
+  app.cull?.();
   beside();
+  (app.later ?? writeLists)();
+}
+
+function writeLists() {
+  for (const list of lists) list();
   app.uncover?.();
 }
 
 function go(at) {
+  app.unfold?.();
   app.at = Math.max(0, Math.min(app.steps.length, at));
   app.picked = null;
   show();

@@ -70,7 +70,7 @@ if (kept.words) {
   app.at = kept.progress === null ? app.steps.length : kept.progress.at ?? reached(app.steps, kept.progress);
   const exact = NODES.findIndex(({origin}) => origin === kept.origin);
   const id = exact < 0 ? NODES.findIndex(({origin, row}) => origin >= kept.origin && row in CALLS.calls) : exact;
-  if (kept.byKey) cards[id].group.focus();
+  if (kept.byKey) walkTo(cards[id].group);
 }
 show();
 if (kept.words) $("told").textContent = kept.words;

@@ -37,7 +37,9 @@ let isSeen = false;
 new ResizeObserver(() => {
   const wasSeen = isSeen;
   isSeen = frame.clientWidth > 0;
-  if (!isSeen || wasSeen) return;
+  if (!isSeen) return;
+  resize();
+  if (wasSeen) return;
   fit([...rooms.keys()]);
   // A graph that is larger than its frame opens on what it comes to.
   if (!app.at) follow(true);
@@ -46,9 +48,9 @@ new ResizeObserver(() => {
 const cardChanges = changes(), chipChanges = changes();
 views.push(() => {
   const {data, grads, locals, nodes, wires} = app.now, litNodes = new Set(nodes), litWires = new Set(wires);
-  cards.forEach(({group, head, data: text, grad, room}, id) => {
+  cards.forEach(({group, head, data: text, grad, room, isAway}, id) => {
     const {label, active} = NODES[id], [x, g] = [data[id], grads[id]], isLit = litNodes.has(id), isPicked = app.picked?.node === id;
-    if (!cardChanges(id, x, g, isLit, isPicked, app.given.size)) return;
+    if (isAway || !cardChanges(id, x, g, isLit, isPicked, app.given.size)) return;
     group.classList.toggle("now", isLit);
     group.classList.toggle("picked", isPicked);
     if (text) {
@@ -59,9 +61,9 @@ views.push(() => {
     speak(text, known(x) && `data ${num(x)}${vagueWords(id, "data")}${known(g) ? "," : ""}`);
     speak(grad, known(g) && `grad ${num(g)}${vagueWords(id, "grad")}`);
   });
-  chips.forEach(({group, text, wire, key, rule, room}, at) => {
+  chips.forEach(({group, text, wire, key, rule, room, isAway}, at) => {
     const {operand, user} = EDGES[at], isLit = litWires.has(key), isPicked = app.picked?.edge === at, isStill = !app.flows.has(at);
-    if (!chipChanges(at, locals[at], isLit, isPicked, isStill)) return;
+    if (isAway || !chipChanges(at, locals[at], isLit, isPicked, isStill)) return;
     const local = shown(locals[at]);
     if (known(rule)) fill(text, rule + local, room);
     for (const part of [group, wire]) part.classList.toggle("now", isLit);
@@ -72,13 +74,21 @@ views.push(() => {
   });
 });
 
+// Where a card or a chip is in the window: worked out, for what is out of sight is not laid out.
+function placeOf({group}) {
+  const {x, y, width, height} = boxOf(group), own = graph.getBoundingClientRect(), by = own.width / graph.viewBox.baseVal.width;
+  return {left: own.left + x * by, right: own.left + (x + width) * by, top: own.top + y * by, bottom: own.top + (y + height) * by};
+}
+// What is looked at, or else what the step is about; the first is the node that acts.
+function litParts() {
+  const {picked, now: {step, nodes, wires}} = app;
+  if (picked) return [chips[picked.edge] ?? cards[picked.node]];
+  return [cards[step?.node ?? PAGE.output], ...nodes.map(id => cards[id]), ...chips.filter(({key}) => wires.includes(key))];
+}
 // What the step is about is kept in sight, where the graph is larger than its frame.
 function follow(centred = false) {
-  const seen = frame.getBoundingClientRect(), lit = [...graph.querySelectorAll(app.picked ? ".picked" : ".now")];
-  if (!lit.length) lit.push(cards[PAGE.output].group);
   if (frame.scrollWidth <= frame.clientWidth && frame.scrollHeight <= frame.clientHeight) return;
-  const boxes = lit.map(part => part.getBoundingClientRect());
-  const own = app.picked ? boxes[0] : cards[app.now.step?.node ?? PAGE.output].group.getBoundingClientRect();
+  const seen = frame.getBoundingClientRect(), boxes = litParts().map(placeOf), [own] = boxes;
   const off = (start, end) => {
     let from = Math.min(...boxes.map(at => at[start])), to = Math.max(...boxes.map(at => at[end]));
     if (to - from > seen[end] - seen[start]) from = own[start], to = own[end];
@@ -94,9 +104,14 @@ function zoomTo(factor) {
   const size = () => graph.getBoundingClientRect().width, {clientWidth, clientHeight} = frame;
   const was = size(), middle = [frame.scrollLeft + clientWidth / 2, frame.scrollTop + clientHeight / 2];
   zoom = factor && Math.max(Math.min(.2, whole()), Math.min(4, factor));
-  Object.assign(graph.style, zoom ? {width: `calc(var(--w) * ${zoom})`, minWidth: 0, maxHeight: "none"} : {width: "", minWidth: "", maxHeight: ""});
+  resize();
   const by = size() / was;
   frame.scrollTo({left: middle[0] * by - clientWidth / 2, top: middle[1] * by - clientHeight / 2, behavior: "instant"});
+}
+// A graph that doesn't fit has a size of its own: the browser would try sizes for its frame at each step, and set all texts anew.
+function resize() {
+  graph.style.setProperty("--by", zoom ?? "");
+  graph.classList.toggle("sized", zoom || whole() < getComputedStyle(graph).getPropertyValue("--least"));
 }
 const scale = () => graph.getBoundingClientRect().width / graph.viewBox.baseVal.width;
 const zooms = {"+": () => zoomTo(scale() * FASTER), "−": () => zoomTo(scale() / FASTER), "Fit": () => zoomTo(zoom && !graph.querySelector(".cover") ? null : whole())};
@@ -131,12 +146,18 @@ function onward(part, right) {
   return chips[right ? EDGES.findLastIndex(edge => edge.operand === node) : EDGES.findIndex(edge => edge.user === node)]?.group;
 }
 
+// What is out of sight is drawn before it can have the focus.
+function walkTo(part) {
+  part?.classList.remove("away");
+  part?.focus();
+}
+
 graph.onkeydown = event => {
   const part = spotOf(event), at = parts.indexOf(part), {key} = event;
   if (at < 0) return;
   if (key === "Enter" || key === " ") pick(spots.get(part));
-  else if (event.shiftKey && /^Arrow(Right|Left)$/.test(key)) onward(part, key === "ArrowRight")?.focus();
-  else if (key === "ArrowDown" || key === "ArrowUp") parts[at + (key === "ArrowDown" ? 1 : -1)]?.focus();
+  else if (event.shiftKey && /^Arrow(Right|Left)$/.test(key)) walkTo(onward(part, key === "ArrowRight"));
+  else if (key === "ArrowDown" || key === "ArrowUp") walkTo(parts[at + (key === "ArrowDown" ? 1 : -1)]);
   else return;
   event.preventDefault();
   event.stopPropagation();

@@ -22,7 +22,7 @@ function drawingOf(name, inner) {
 function insideOf(id, name) {
   const {row, operands, label} = NODES[id], inner = CALLS.programs[CALLS.calls[row]], {box, drawn, nodes, edges, head} = drawingOf(name, inner);
   const all = forward(inner, {get: at => app.data[operands[at]]}), locals = localDerivatives(inner, all);
-  const isKnown = known(app.now.data[id]), isBack = known(app.now.grads[id]), grads = isBack ? adjoints(inner, locals, app.right.grads[id]) : [];
+  const isKnown = isLearning() || known(app.now.data[id]), isBack = isLearning() || known(app.now.grads[id]), grads = isBack ? adjoints(inner, locals, app.right.grads[id]) : [];
   nodes.forEach(([data, grad], at) => {
     if (!data) return;
     const room = left(data) - lengthOf(data.previousElementSibling, "x") - WORD;

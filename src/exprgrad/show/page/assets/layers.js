@@ -56,10 +56,11 @@ views.push(() => {
 });
 if (covers.length) {
   new ResizeObserver(fold).observe(graph);
-  // All of it is seen at first, as soon as the frame has its size.
+  // All of it is seen at first, as soon as the frame has its size, if there is room for a name on a card.
   const seen = new ResizeObserver(() => {
     if (!frame.clientHeight) return;
-    zoomTo(whole());
+    const by = whole();
+    if (covers.some(({box}) => box.width * by > 24 && box.height * by > 14)) zoomTo(by);
     seen.disconnect();
   });
   seen.observe(frame);

@@ -24,6 +24,30 @@ const contour = (values, level) => lines(([i, j], [k, l]) => {
   if (from < level !== to < level && isFinite(from + to)) return (level - from) / (to - from);
 });
 
+const LEFT = 40, RIM = 6, BELOW = 20;
+// A plot over axes, each from its low end to its high one, with numbers at round places.
+function plotOver(figures, words, high, right, up) {
+  const drawn = plot(figures, words, high, [-LEFT, -RIM, LEFT + SIDE + 2 * RIM, high + RIM + BELOW]);
+  const write = (x, y, text, name) => { draw(drawn, "text", {x, y, class: `tick ${name}`}).textContent = text; };
+  for (const [x, text] of tickPlaces(right, 5)) {
+    draw(drawn, "path", {d: `M${x * SIDE} 0V${high + 3}`, class: "grid"});
+    write(x * SIDE, high + 15, text, "");
+  }
+  for (const [y, text] of tickPlaces(up, high < SIDE ? 5 : 6)) {
+    draw(drawn, "path", {d: `M-3 ${high - y * high}H${SIDE}`, class: "grid"});
+    write(-5, high - y * high + 4, text, "up");
+  }
+  const inside = draw(drawn, "svg", {width: SIDE, height: high});
+  draw(inside, "rect", {width: SIDE, height: high, class: "ground"});
+  return inside;
+}
+// Where round numbers lie along an axis, as parts of it, and how they are written.
+function tickPlaces({low, high}, most) {
+  const least = (high - low) / most, power = 10 ** Math.floor(Math.log10(least)), step = power * [1, 2, 5, 10].find(n => n * power >= least * (1 - 1e-9));
+  const first = Math.ceil(low / step), digits = Math.max(1, Math.ceil(Math.log10(Math.max(-low, high) / step)) + 1);
+  return Array.from({length: Math.floor(high / step) - first + 1}, (_, n) => [((first + n) * step - low) / (high - low), number((first + n) * step, Math.min(digits, 15))]);
+}
+
 LIVE.descent = place => {
   const ids = PAGE.wrt, output = called(PAGE.output);
   const rate = make("input", {class: "rate", value: place.dataset.rate, autocomplete: "off"});
@@ -190,7 +214,7 @@ LIVE.descent = place => {
   function drawCurve() {
     const high = SIDE * .6, {curve, bends, heights} = once(JSON.stringify(ends), curveOf);
     const least = heights[0], rise = heights.at(-1) - least || 1, upright = {low: least - .07 * rise, high: least + 1.07 * rise};
-    const svg = plot(figures, `${output} over ${called(ids[0])}, and the steps on it.${dashed(bends)}`, high, ends[0], upright);
+    const svg = plotOver(figures, `${output} over ${called(ids[0])}, and the steps on it.${dashed(bends)}`, high, ends[0], upright);
     const up = y => high - across(y, upright) * high / SIDE;
     for (const x of bends) draw(svg, "path", {d: `M${x} 0V${high}`, class: "bend"});
     polyline(svg, curve.filter(([, y]) => isFinite(y)).map(([x, y]) => [x, up(y)]), "curve");
@@ -209,7 +233,7 @@ LIVE.descent = place => {
     const {grads} = points.at(-1), [u, v] = [grads[one], grads[other]], long = Math.hypot(u, v);
     const even = Math.abs((right.high - right.low) / (up.high - up.low) - 1) < 1e-9 && long > 0 && isFinite(long);
     const dotted = even ? " Dotted: straight downhill, against the gradient." : "";
-    const svg = plot(figures, `${output} as a map: ${called(ids[one])} to the right, ${called(ids[other])} up${rest}. Click to start elsewhere.${dotted}${dashed(bends)}`, SIDE, right, up);
+    const svg = plotOver(figures, `${output} as a map: ${called(ids[one])} to the right, ${called(ids[other])} up${rest}. Click to start elsewhere.${dotted}${dashed(bends)}`, SIDE, right, up);
     for (const line of levels) draw(svg, "path", {d: line, class: "level"});
     draw(svg, "path", {d: bends, class: "bend"});
     const spots = points.map(({at}) => [across(at[one], right), SIDE - across(at[other], up)]), [x, y] = spots.at(-1);

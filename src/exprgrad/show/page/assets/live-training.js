@@ -73,7 +73,7 @@ LIVE.training = place => {
     const [xs, ys, targets] = columns(), reach = Math.max(...[...xs, ...ys].map(Math.abs)) * 1.1, steps = `After ${past.length} step${past.length === 1 ? "" : "s"}`;
     said.textContent = isFinite(past.at(-1) ?? 0) ? `${steps} ${sides()} of ${xs.length} points are on their side.` : `${steps} it has diverged beyond all numbers: the rate is too large.`;
     figures.replaceChildren();
-    const svg = plot(figures, `Where ${shows} is positive, the plane is tinted. Points: + and −. A click on one shows its numbers in the graph.`, SIDE);
+    const svg = plot(figures, `Tinted where ${shows} is positive. A click on a point, + or −, shows its numbers.`, SIDE);
     const tile = SIDE / TILES, tiles = [];
     for (let i = 0; i < TILES; i++)
       for (let j = 0; j < TILES; j++) {
@@ -91,6 +91,7 @@ LIVE.training = place => {
         show();
       };
     });
+    if (past.length < 2) figures.append(line("The mean loss comes here."));
     drawLoss(figures, "mean loss", past);
   });
 };

@@ -24,7 +24,8 @@ views.push(() => {
   }
   const sign = app.overwrite ? "=" : "+=";
   const begun = new Set(app.blamed.map(({edge}) => edge));
-  chips.forEach(({group, wire, box}, edge) => {
+  chips.forEach(({group, wire, box, isAway}, edge) => {
+    if (isAway) return;
     const lost = gone.has(edge), mark = lost ? "✗ " : begun.has(edge) ? "⚠ " : "";
     if (!chipMarks(edge, last.get(edge), mark, sign)) return;
     const room = Math.max(ROOM_BELOW, box.width), digits = Math.min(PAGE.digits, Math.floor(room / DIGIT));
@@ -32,7 +33,8 @@ views.push(() => {
     for (const part of [group, wire]) part.classList.toggle("lost", lost);
     wire.classList.toggle("flown", last.has(edge) && !lost);
   });
-  cards.forEach(({group}, id) => {
+  cards.forEach(({group, isAway}, id) => {
+    if (isAway) return;
     const got = app.now.grads[id], due = app.right.grads[id] ?? 0;
     if (!cardMarks(id, got, due, app.now.done || visited.has(id))) return;
     const wrong = known(got) && (app.now.done || visited.has(id)) && isFinite(due) && num(got) !== num(due);

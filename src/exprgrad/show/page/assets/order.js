@@ -35,7 +35,7 @@ function clicking(isOn) {
   among = app.visits;
   Object.assign(app, {picked: null, place: isOn && place});
   show();
-  if (isOn) cards[PAGE.output].group.focus();
+  if (isOn) walkTo(cards[PAGE.output].group);
   $("told").textContent = isOn ? next.textContent : "";
 }
 

@@ -28,4 +28,5 @@ const head = document.querySelector("header");
 scrollable(head, head);
 
 recall();
+resize();
 show();

@@ -39,7 +39,6 @@ views.push(() => {
   const doubt = kind && isVague(now.step.node, kind) ? FEWER : "";
   // The button says what the next step does, cut to its width.
   forth.textContent = at < steps.length ? `Next: ${at + 1}. ${steps[at].text}` : "That was the last step";
-  $("said").scrollTop = 0;
   $("why").textContent = [now.step?.why, doubt].filter(Boolean).join("; ");
   slider.max = steps.length;
   slider.value = at;

@@ -22,7 +22,7 @@ function write(cell, words) {
   if (cell.textContent !== words) cell.textContent = words;
 }
 
-views.push(() => {
+lists.push(() => {
   const {data, grads, locals} = app.now, last = new Map(app.done.filter(({edge}) => known(edge)).map(step => [step.edge, step.value]));
   nodeRows.forEach((made, id) => {
     if (!nodeChanges(id, data[id], grads[id], app.given.size)) return;

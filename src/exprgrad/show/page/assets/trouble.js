@@ -10,21 +10,26 @@ const lossesNow = () => app.given.size ? [] : PAGE.losses ?? [];
 const begins = cards.map(card => below(card, "true"));
 const isBlamed = ({node, edge}) => known(edge) ? app.done.some(step => step.edge === edge) : known(app.now.data[node]);
 const spotText = ({text}) => `${text}.`;
-let seen = null;
+let seen = null, wasTroubled = false;
 
 views.push(() => {
   const {blamed, given, data, now: {step}, picked} = app, shownNow = blamed.filter(isBlamed), losses = lossesNow();
   const lossAt = id => known(app.now.data[id]) && losses.find(({node}) => node === id);
-  cards.forEach(({group, data: text, grad}, id) => {
-    const own = shownNow.find(({node}) => node === id), lost = lossAt(id);
-    group.classList.toggle("blamed", Boolean(own ?? lost));
-    fill(begins[id], own ? `⚠ ${num(own.x)} begins here` : lost ? "⚠ loses digits" : "", 1e3);
-    for (const [kind, part] of [["data", text], ["grad", grad]]) {
-      const x = numbersIn(kind)[id];
-      part?.classList.toggle("bad", known(x) && (!Number.isFinite(x) || isVague(id, kind)));
-    }
-  });
-  chips.forEach(({group}, at) => group.classList.toggle("blamed", shownNow.some(({edge}) => edge === at)));
+  // Most pages are well, and have nothing to mark.
+  const isTroubled = blamed.length || losses.length || PAGE.vague;
+  if (isTroubled || wasTroubled) {
+    cards.forEach(({group, data: text, grad}, id) => {
+      const own = shownNow.find(({node}) => node === id), lost = lossAt(id);
+      group.classList.toggle("blamed", Boolean(own ?? lost));
+      fill(begins[id], own ? `⚠ ${num(own.x)} begins here` : lost ? "⚠ loses digits" : "", 1e3);
+      for (const [kind, part] of [["data", text], ["grad", grad]]) {
+        const x = numbersIn(kind)[id];
+        part?.classList.toggle("bad", known(x) && (!Number.isFinite(x) || isVague(id, kind)));
+      }
+    });
+    chips.forEach(({group}, at) => group.classList.toggle("blamed", shownNow.some(({edge}) => edge === at)));
+  }
+  wasTroubled = isTroubled;
   const about = (spot, own) => [...blamed, ...losses].filter(one => known(own(one)) && own(one) === own(spot)).map(spotText);
   const node = one => one.node, edge = one => one.edge;
   const why = !step ? [] : known(step.edge) ? about(step, edge) : step.kind === "value" ? about(step, node) : [];

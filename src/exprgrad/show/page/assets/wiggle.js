@@ -9,11 +9,18 @@ for (const id of PAGE.wrt)
     for (const {text} of labels) text.remove();
     labels = wiggled === null ? [] : reachedFrom(id).map((node, at, {length}) => {
       const {group} = cards[node], {x, y, width} = boxOf(group);
-      return {node, text: draw(group, "text", {class: "wiggle", x: x + width / 2, y: y - 4, style: `--n:${at / length}`})};
+      return {node, room: roomAbove(x + width / 2, y, width), text: draw(group, "text", {class: "wiggle", x: x + width / 2, y: y - 4, style: `--n:${at / length}`})};
     });
     show();
   }));
 $("inputs").append(wigglers, wiggle);
+
+// How wide a text above a card can be: the chips and cards beside it end, or begin, on either side of its middle.
+const boxes = [...cards, ...chips].map(({group}) => boxOf(group)), HIGH = 16, APART = 4;
+function roomAbove(middle, top, least) {
+  const near = boxes.filter(({y, height}) => y < top && y + height > top - HIGH);
+  return Math.max(least, Math.min(1e3, ...near.map(({x, width}) => 2 * (Math.max(x - middle, middle - x - width) - APART))));
+}
 
 // An input, and all that it leads to.
 function reachedFrom(id) {
@@ -43,6 +50,6 @@ views.push(() => {
   }
   const moved = forward(PAGE, new Map([...app.given, [wiggled, x + h]])), slopes = slopesFor(wiggled);
   const change = node => signed(moved[node] - data[node]);
-  for (const {node, text} of labels) fill(text, node === wiggled ? "+h" : `${change(node)} ≈ ${number(slopes[node], 4)} × h`, 1e3);
+  for (const {node, text, room} of labels) fill(text, node === wiggled ? "+h" : `${change(node)} ≈ ${number(slopes[node], 4)} × h`, room);
   wiggle.textContent = `${called(wiggled)} goes up by h = ${brief(h)}. Above each node: how far it moves, beside its slope × h. ${called(PAGE.output)} moves by ${change(PAGE.output)}; the grad of ${called(wiggled)} × h is ${signed(slopes[PAGE.output] * h)}.`;
 });
