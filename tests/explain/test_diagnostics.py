@@ -207,7 +207,7 @@ def test_one_number_of_a_tensor_is_off_by_nothing(error: Any) -> None:
 
 @together(
     [
-        ("root(1/(t - 0.5) + x, t, 0, 1)", "where its formula changes its sign, it leaps"),
+        ("root(1/(t - 0.5) + x, t, 0, 1)", "where its formula changes its sign, it jumps"),
         ("root(log(t) + x, t, -1)", "its formula is nan at t = -1"),
     ]
 )

@@ -168,7 +168,9 @@ def test_a_gradient_too_large_to_write_out_names_the_first_grad_with_few_digits(
     (lost,) = run.true.diagnostics
     assert run.digits == {"value": 12, "gradient": {"x": 1}}
     assert lost.message.startswith("all 5,000 numbers of x.grad may have 1 right digit only")
-    assert lost.help is not None and lost.help.startswith("x is the first to lose them; the truth")
+    assert lost.help is not None and lost.help.startswith(
+        "x is the first to lose them; true numbers"
+    )
 
 
 def test_trust_and_kinks_up_to_the_limit() -> None:

@@ -228,7 +228,7 @@ def test_a_dot_that_writes_nothing_is_a_request_error(no_dot: Path) -> None:
 @posix_only
 def test_a_dot_that_crashes_is_a_request_error(no_dot: Path) -> None:
     fake_dot(no_dot, "kill -SEGV $$")
-    with pytest.raises(RequestError, match="Graphviz crashed: the graph is too much"):
+    with pytest.raises(RequestError, match="Graphviz crashed: the graph is too large"):
         render_dot("digraph { }", "svg")
 
 
