@@ -32,7 +32,7 @@ from exprgrad.graph.graph import Graph, Program, refuse_tensors
 from exprgrad.language.mistakes.hints import constant_hint, did_you_mean, nearest_word
 from exprgrad.language.read.relations import read_relations
 from exprgrad.run.engines.columns import contiguous_column, take_columns
-from exprgrad.run.engines.compiled import Kernel, build_kernel
+from exprgrad.run.engines.compiled import build_kernel
 from exprgrad.run.evaluation import evaluator_for
 from exprgrad.run.values.files import LISTED, listed_columns
 from exprgrad.run.values.inputs import as_number, is_plain_number, normal_name, surplus_value
@@ -627,7 +627,9 @@ def select_rows(
             values = [np.ascontiguousarray(one.values) for one in batch]
             keep = np.ones(count, dtype=bool)
             if chosen is not None:
-                keep = condition_mask(chosen, values[: len(names)])
+                found = np.empty(count)
+                chosen(values[: len(names)], [found], 0, count)
+                keep = (found != 0) & ~np.isnan(found)
                 for name in condition.inputs if condition else ():
                     keep &= ~np.isnan(values[names.index(name)])
             bad = np.zeros(count, dtype=bool)
@@ -660,13 +662,6 @@ def slice_column_rows(given: Any, start: int, count: int | None, name: str) -> D
             help="give one for each row, or one for all",
         )
     return DoubleColumn(part)
-
-
-def condition_mask(condition: Kernel, values: Sequence[Any]) -> Any:
-    """The rows that meet a condition."""
-    found = np.empty(len(values[0]))
-    condition(values, [found], 0, len(found))
-    return (found != 0) & (found == found)
 
 
 def residual_scale(given: Any, bad: Any, asked: FitRequest) -> Any:

@@ -1,9 +1,8 @@
 """What a format of rows in files is, and what those of text have in common.
 
-If a block of text cannot be read as numbers, it is read again as text, so that only single cells are
-wrong. Each row is read once, even from a pipe, and a bad row costs no other.  Pyarrow's reader of CSV in
-a stream, which stops at a cell of another type, takes 1.2 times as long as blocks of our own over 2·10⁶
-rows.
+If a block of text cannot be read as numbers, it is read again as text, so that only single cells are wrong.
+Each row is read once, even from a pipe, and a bad row costs no other.  Pyarrow's reader of CSV in a
+stream stops at a cell of another type, and takes 1.2 times as long as these blocks over 2·10⁶ rows.
 """
 
 from __future__ import annotations

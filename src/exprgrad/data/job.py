@@ -178,10 +178,11 @@ def prepare_kernel(job: BatchJob) -> PreparedKernel:
     views = [
         with_output(graph, node) for node in [bound[name] for name in job.of] or [graph.output]
     ]
-    met = kink_flag(builder, views, job.wrt, inputs)
-    if met is not None:
+    flags = [kink_flag(builder, view, job.wrt, inputs) for view in views if job.wrt]
+    met = [flag for flag in flags if flag is not None]
+    if met:
         places["kink"] = len(outputs)
-        outputs.append(met)
+        outputs.append(reduce(partial(builder.apply, "max"), met))
     if job.where:
         places["condition"] = len(outputs)
         condition = scalar_formula_graph(job.where)
@@ -227,15 +228,6 @@ def needed_inputs(graph: Graph) -> frozenset[str]:
 
 
 def kink_flag(
-    builder: GraphBuilder, graphs: Sequence[Graph], wrt: Sequence[str], inputs: Mapping[str, int]
-) -> int | None:
-    """A node that is not 0 where one of some formulas meets a kink or a jump; None if none can."""
-    listed = [formula_kink_flag(builder, graph, wrt, inputs) for graph in graphs if wrt]
-    met = [node for node in listed if node is not None]
-    return reduce(partial(builder.apply, "max"), met) if met else None
-
-
-def formula_kink_flag(
     builder: GraphBuilder, graph: Graph, wrt: Sequence[str], inputs: Mapping[str, int]
 ) -> int | None:
     """A node that is not 0 where some node of a formula meets a kink or a jump; None if none can.

@@ -30,7 +30,7 @@ from exprgrad.run.values.layouts import Layout
 __all__ = [
     "HEAD", "LONGEST", "PACKED", "PIPE", "STDIN", "UNPACKED", "FolderKey", "RowFile", "expand_path",
     "file_stamp", "find_row_files", "folder_keys", "is_inside_folder", "open_packed", "open_unpacked",
-    "path_exists", "read_head", "remote_store", "split_packing", "standard_input",
+    "read_head", "remote_store", "split_packing", "standard_input",
 ]  # fmt: skip
 
 PIPE = "-"
@@ -231,12 +231,6 @@ def folder_keys(paths: Sequence[str]) -> list[tuple[FolderKey, ...]]:
     ]
 
 
-def path_exists(path: str) -> bool:
-    """Whether there is a file or a folder of that name."""
-    remote = remote_store(path)
-    return Path(path).exists() if remote is None else bool(remote[0].exists(remote[1]))
-
-
 def is_inside_folder(path: str, folder: str) -> bool:
     """Whether a path is a folder, or one within it."""
     if "://" in path or "://" in folder:
@@ -354,14 +348,12 @@ def read_sheet(file: IO[bytes], path: str, wanted: str) -> IO[bytes]:
             help=choices or None,
         )
     lines = io.StringIO()
-    rows = ([workbook_cell(cell) for cell in row] for row in sheets[named[0]])
+    rows = (  # all numbers are doubles, and each cell is one line
+        [" ".join(str(cell).split()).removesuffix(".0" * isinstance(cell, float)) for cell in row]
+        for row in sheets[named[0]]
+    )
     csv.writer(lines, lineterminator="\n").writerows(row for row in rows if any(row))
     return io.BytesIO(lines.getvalue().encode())
-
-
-def workbook_cell(cell: object) -> str:
-    """A cell of a workbook, where all numbers are doubles, as one line of text."""
-    return " ".join(str(cell).split()).removesuffix(".0" * isinstance(cell, float))
 
 
 def split_packing(path: str) -> tuple[str, str]:

@@ -40,7 +40,6 @@ from exprgrad.data.places import (
     find_row_files,
     folder_keys,
     is_inside_folder,
-    path_exists,
     remote_store,
     split_packing,
 )
@@ -132,29 +131,39 @@ def plan_batch(
     if into_folder:
         same = sources[0].format if FORMATS[sources[0].format].writer else "csv"
         path, format = str(path).rstrip("/" + os.sep), to or same
-        check_folder(path, format, sources, data)
+    said = check_folder(str(path), format, sources, data) if into_folder else set()
     is_loose = any(FORMATS[source.format].is_loose for source in sources)  # and says no types
     by = tuple(dict.fromkeys(by))
     job = job._replace(bad=bad_rows, reduce=reduce, by=by, by_texts=bool(by) and is_loose)
     for source, sample in zip(sources, samples, strict=True):
         check_batch_columns(job, source, sample)
     is_plain = bool(format) and FORMATS[format].is_text and FORMATS[sources[0].format].is_text
-    said = redundant_folder_keys(sources) if into_folder else ()
     kept = () if reduce or only else tuple(n for n in samples[0].schema.names if n not in said)
     read = common_schema(job, sources, samples, kept, said, is_plain)
     refuse_nested(read, kept, format)
     found = tuple(prefix + name for name in result_names(job))
     refuse_name_clashes([*kept, *by], found, sources[0])
-    schema = import_arrow().schema([*map(read.field, kept), *result_schema_fields(job, found)])
-    cut = whole_file_partition if into_folder else split_into_partitions
-    partitions = [part for source in sources for part in cut(source)]
+    kinds = ["float64"] * (len(found) - job.show_digits) + ["int64"] * job.show_digits
+    fields = map(import_arrow().field, found, kinds)
+    schema = import_arrow().schema([*map(read.field, kept), *fields])
+    partitions, rows = divide_files(sources, samples[0].num_rows, into_folder)
     job = job._replace(read=read)
-    rows = sum(map(estimate_rows, partitions, [samples[0].num_rows] * len(partitions)))
     if reduce:
         return BatchPlan(job, partitions, found, rows=rows)
     more = columns_missing_in_first(sources, samples) if kept else {}
     path = path or PIPE
     return BatchPlan(job, partitions, found, kept, schema, path, format, rows, into_folder, more)
+
+
+def divide_files(
+    sources: Sequence[RowFile], sample: int, is_whole: bool
+) -> tuple[list[Partition], int]:
+    """The partitions of files, and about how many rows these have, going by those of a first sample."""
+    found = [part for one in sources for part in split_into_partitions(one, is_whole)]
+    guesses = (sample * max(one.source.size // HEAD, 1) for one in found)
+    return found, sum(
+        one.rows if one.rows >= 0 else n for one, n in zip(found, guesses, strict=True)
+    )
 
 
 def common_schema(
@@ -177,14 +186,6 @@ def common_schema(
     for source, sample in zip(sources[1:], samples[1:], strict=True):
         read = widen_schema(sources[0], source, read, sample.schema, [*kept, *job.by], is_plain)
     return read
-
-
-def result_schema_fields(job: BatchJob, names: Sequence[str]) -> Iterable[Any]:
-    """The results' columns, with types: doubles, and whole numbers where digits are shown."""
-    kinds = [import_arrow().float64()] * len(names)
-    if job.show_digits:
-        kinds[-1] = import_arrow().int64()
-    return map(import_arrow().field, names, kinds)
 
 
 def common_type(one: Any, other: Any) -> Any:
@@ -221,13 +222,6 @@ def sample_row_files(
     ]
     say_remarks({source.layout.remark: source.path for source, _ in reversed(pairs)})
     return pairs
-
-
-def estimate_rows(partition: Partition, sample: int) -> int:
-    """How many rows a partition has, going by how many there are at the beginning of its file."""
-    if partition.rows >= 0:
-        return partition.rows
-    return sample * max(partition.source.size // HEAD, 1)
 
 
 def make_job(
@@ -631,14 +625,13 @@ def output_file(path: str, format: str, source: RowFile) -> str:
     return f"{path}/{name}"
 
 
-def redundant_folder_keys(sources: Sequence[RowFile]) -> set[str]:
-    """The columns that the names of folders say which are made anew: files don't have to say them again."""
-    said = [{key.name for key in keys} for keys in folder_keys([source.name for source in sources])]
-    return set.intersection(*said)
+def check_folder(
+    path: str, format: str, sources: Sequence[RowFile], data: Iterable[str]
+) -> set[str]:
+    """Errors for a folder that cannot be written, or whose rows would be mixed up with others.
 
-
-def check_folder(path: str, format: str, sources: Sequence[RowFile], data: Iterable[str]) -> None:
-    """Errors for a folder that cannot be written, or whose rows would be mixed up with others."""
+    Returns the columns that the names of its own folders say: files don't have to say them again.
+    """
     if any(source.path == STDIN for source in sources):
         raise RequestError(
             "usage",
@@ -662,21 +655,18 @@ def check_folder(path: str, format: str, sources: Sequence[RowFile], data: Itera
             f"two files would be written to '{twice}'",
             help="give one folder, or one glob, that has all",
         )
-    if not path_exists(path):
-        return
-    if remote_store(path) is None and not Path(path).is_dir():
+    remote = remote_store(path)
+    is_there = remote[0].exists(remote[1]) if remote else Path(path).exists()
+    if is_there and remote is None and not Path(path).is_dir():
         raise RequestError("file", f"cannot write into '{path}': it is a file")
     known = {name.removeprefix(f"{path}/") for name in outputs}
-    others = [name for _, name in expand_path(path, tuple(BY_ENDING)) if name not in known]
+    listed = expand_path(path, tuple(BY_ENDING)) if is_there else ()
+    others = [name for _, name in listed if name not in known]
     if others:
         raise RequestError(
             "file",
             f"'{path}' holds rows that this run would not write: '{others[0]}'",
             help="name another folder, or remove what is there",
         )
-
-
-def whole_file_partition(source: RowFile) -> list[Partition]:
-    """A file as one partition."""
-    rows = sum(FORMATS[source.format].pieces(source))
-    return [Partition(source, rows=rows or -1)]
+    keys = folder_keys([source.name for source in sources])
+    return set.intersection(*({key.name for key in one} for one in keys))

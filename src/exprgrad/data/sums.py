@@ -289,19 +289,14 @@ def distinct_cells(column: Any, as_texts: bool) -> tuple[list[Any], np.ndarray]:
     indices = column.indices.cast(pa.int64()).fill_null(size).to_numpy()
     met = np.flatnonzero(np.bincount(indices))
     cells = plain_cells(column.dictionary.take(pa.array(met[met < size])))
-    cells = [*map(cell_as_text, cells)] if as_texts else cells
+    if as_texts:
+        texts = (str(cell).lower() if isinstance(cell, bool) else str(cell) for cell in cells)
+        cells = [None if cell is None else text for cell, text in zip(cells, texts, strict=True)]
     cells += [None] * (len(met) - len(cells))
     places: dict[Any, int] = {}
     numbered = np.zeros(size + 1, dtype=np.int64)
     numbered[met] = [places.setdefault(cell, len(places)) for cell in cells]
     return list(places), numbered[indices]
-
-
-def cell_as_text(cell: Any) -> str | None:
-    """A cell as a text; None for one that is missing."""
-    if isinstance(cell, bool):
-        return str(cell).lower()
-    return None if cell is None else str(cell)
 
 
 def label_groups(job: BatchJob, keys: Sequence[Sequence[Any]]) -> list[tuple[Any, ...]]:

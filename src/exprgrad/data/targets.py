@@ -252,7 +252,15 @@ class Manifest:
         else:
             checks = (file_checksum(self.file, known.size, reached.size),)
         marks = [*(self.marks if reached.size else ()), reached._replace(checks=checks)]
-        document = json.dumps({**self.about, "reached": [*map(progress_to_json, marks)]}, indent=1)
+        listed = [
+            {
+                **one._asdict(),
+                "tally": one.tally._asdict(),
+                "partial": encode_partial(one.partial) if one.partial else "",
+            }
+            for one in marks
+        ]
+        document = json.dumps({**self.about, "reached": listed}, indent=1)
         place = manifest_path(self.path)
         remove_files([f"{place}.part"])
         with Path(f"{place}.part").open("xb") as file:
@@ -306,7 +314,11 @@ def open_manifest(
     run has done is not what this one would do.
     """
     what, given = request_settings(plan), path
-    about = {"what": what, "inputs": input_records(plan, by_content)}
+    inputs = [
+        (one.path, one.size, one.stamp, content_hash(one.path) if by_content else "")
+        for one in dict.fromkeys(one.source for one in plan.partitions)
+    ]
+    about = {"what": what, "inputs": inputs}
     if remote_store(path) is not None:
         what["-o"] = path
         path = path.rpartition("/")[2]
@@ -395,15 +407,6 @@ def run_versions(job: BatchJob) -> dict[str, str]:
         "the version of NumPy": np.__version__,
         "the engine": prepare_kernel(job).engine,
     }
-
-
-def input_records(plan: BatchPlan, by_content: bool) -> list[list[Any]]:
-    """List the input files: path, size, time or tag, and content hash (empty unless ``by_content``)."""
-    sources = dict.fromkeys(one.source for one in plan.partitions)
-    return [
-        [one.path, one.size, one.stamp, content_hash(one.path) if by_content else ""]
-        for one in sources
-    ]
 
 
 def content_hash(path: str) -> str:
@@ -581,12 +584,6 @@ def has_form(value: Any, form: Any) -> bool:
             has_form(value[key], forms[key]) for key in value
         )
     return isinstance(value, form)
-
-
-def progress_to_json(reached: RunProgress) -> dict[str, Any]:
-    """How far a run has come, as JSON holds it."""
-    partial = encode_partial(reached.partial) if reached.partial else ""
-    return {**reached._asdict(), "tally": reached.tally._asdict(), "partial": partial}
 
 
 def progress_from_json(plain: Mapping[str, Any], plan: BatchPlan) -> RunProgress:

@@ -44,18 +44,17 @@ if TYPE_CHECKING:
 
 __all__ = ["batch_command", "fit_command"]
 
-ENDINGS = [row.endings[0] for row in FORMATS.values()]
-"""The ending of each format."""
 MOST_LEFT_OUT = 8
 """The most columns left out that a message lists by name."""
 
 
 def row_options(map_help: str) -> Callable[[F], F]:
     """The options that say which rows there are, and what their columns are called."""
+    *endings, last = [row.endings[0] for row in FORMATS.values()]
     return combine_options(
         click.option(
             "--data", metavar="FILE", multiple=True, required=True,
-            help=f"The rows: {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}; a glob, a folder, a URL, or - "
+            help=f"The rows: {', '.join(endings)} or {last}; a glob, a folder, a URL, or - "
             "for a pipe.  May be given several times.",
         ),
         click.option(

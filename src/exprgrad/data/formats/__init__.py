@@ -102,14 +102,14 @@ def folder_column(key: FolderKey, rows: int) -> Any:
     return pa.repeat(pa.scalar(key.cell, pa.int64() if key.is_whole else pa.string()), rows)
 
 
-def split_into_partitions(source: RowFile) -> list[Partition]:
+def split_into_partitions(source: RowFile, is_whole: bool = False) -> list[Partition]:
     """A file in partitions, which depend on the file alone: so sums are the same on any machine."""
     found: list[Partition] = []
     first = row = rows = 0
     pieces = FORMATS[source.format].pieces(source)
     for at, count in enumerate(pieces, 1):
         rows += count
-        if rows >= PARTITION or at == len(pieces):
+        if (rows >= PARTITION and not is_whole) or at == len(pieces):
             found.append(Partition(source, first, at, row, rows))
             first, row, rows = at, row + rows, 0
     return found or [Partition(source)]

@@ -115,7 +115,11 @@ def json_table_by_line(block: bytes, path: str, line: int, schema: Any = None) -
         if not text.strip():
             continue
         try:
-            row = json.loads(text, object_pairs_hook=fields_given_once, parse_float=parse_json_real)
+            row = json.loads(
+                text,
+                object_pairs_hook=fields_given_once,
+                parse_float=lambda real: real if change_of(real, float(real)) else float(real),
+            )
         except InputError as error:
             raise error.at(path) from None
         except (ValueError, RecursionError):
@@ -127,21 +131,11 @@ def json_table_by_line(block: bytes, path: str, line: int, schema: Any = None) -
                 help="each row is one, on a line of its own",
             ).quoting(cut_text(text.decode(errors="replace"), SHOWN))
         rows.append(row)
-    if schema is None:
-        names = list(dict.fromkeys(name for row in rows for name in row))
-        return pa.table({name: json_column([row.get(name) for row in rows]) for name in names})
+    names = dict.fromkeys(name for row in rows for name in row)
+    kinds = {one.name: one.type for one in schema} if schema is not None else names
     return pa.table(
-        {
-            field.name: json_column([row.get(field.name) for row in rows], field.type)
-            for field in schema
-        }
+        {name: json_column([row.get(name) for row in rows], kind) for name, kind in kinds.items()}
     )
-
-
-def parse_json_real(text: str) -> float | str:
-    """A number of JSON as a double, or as its text where that may be another number."""
-    value = float(text)
-    return text if change_of(text, value) else value
 
 
 def json_column(values: list[Any], kind: Any = None) -> Any:

@@ -1,8 +1,8 @@
 """Parquet, written a row group at a time: each is encoded as a file of its own, and these are joined.
 
 For 2·10⁶ rows that takes 1.07 times as long as one writer of pyarrow's, which encodes all in one thread,
-and whose file cannot be gone on with.  Two threads take 0.64 of the time, and a run that was killed is
-resumed.  To read row groups by ``ParquetFile`` takes a fifth of the time of pyarrow's dataset.
+and whose file no other process can go on with.  Two threads take 0.64 of the time of one, and a run that
+was killed is resumed.  ``ParquetFile`` reads row groups in a fifth of the time of pyarrow's dataset.
 """
 
 from __future__ import annotations
