@@ -61,8 +61,8 @@ OUTSIDE = {
         for where, pole in BY_NAME[row].poles
     )
     + "math.nan"
-    for row in sorted(IN_MATH)
-    if BY_NAME[row].domain and len(BY_NAME[row].names) == 1
+    for row in BY_NAME
+    if row in IN_MATH and BY_NAME[row].domain and len(BY_NAME[row].names) == 1
 }
 """Functions that raise outside their domain, and IEEE's answer there."""
 OVERFLOWING = {
