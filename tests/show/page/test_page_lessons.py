@@ -184,7 +184,8 @@ def chain_numbers() -> list[float]:
         50,
         0.9,
         1.1,
-        locals_[0] * locals_[1],
+        5,
+        3 * 5,
         data(here, "u"),
         data(here, "v"),
         grad(here, "x") * 0.01,
@@ -395,8 +396,8 @@ def dead_numbers() -> list[float]:
         *(grad(here, name) for name in "obL"), data(here, "n"), data(here, "o"), data(open_, "n"),
         open_.gradient["w"], open_.gradient["b"], threshold, data(alive, "n"), data(far, "n"),
         *far.inputs.values(), *near.inputs.values(), data(near, "n"), alive.gradient["w"], 2, 0.1,
-        data(leaky, "o"), grad(leaky, "o"), leaky.gradient["b"], local(leaky, "n", "o"), here.value**0.5 * -1,
-        200, 60, 50, 200 - 60,
+        data(leaky, "o"), grad(leaky, "o"), leaky.gradient["b"], local(leaky, "n", "o"),
+        here.value**0.5 * -1, 200, 60, 50, 200 - 60,
     ]  # fmt: skip
 
 
@@ -479,8 +480,8 @@ ANSWERS = {
     "start": start_numbers, "chain": chain_numbers, "paths": paths_numbers, "order": order_numbers,
     "accumulate": accumulate_numbers, "gates": gates_numbers, "tanh": tanh_numbers, "check": check_numbers,
     "vanish": vanish_numbers, "descent": descent_numbers, "kink": kink_numbers, "tensors": tensors_numbers,
-    "network": network_numbers, "dead": dead_numbers, "matrix": matrix_numbers, "variance": variance_numbers,
-    "momentum": momentum_numbers, "batch": batch_numbers,
+    "network": network_numbers, "dead": dead_numbers, "matrix": matrix_numbers,
+    "variance": variance_numbers, "momentum": momentum_numbers, "batch": batch_numbers,
 }  # fmt: skip
 """By lesson with prose, the numbers that its answers may name: each as the library finds it."""
 NAMED = re.compile(r"(?<![\w^.])[−-]?\d[\d,]*(?:\.\d+)?(?:e[+−]\d+)?(?!\w)")

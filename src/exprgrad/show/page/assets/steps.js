@@ -37,8 +37,8 @@ views.push(() => {
   $("sentence").textContent = now.step?.text ?? START;
   const kind = {value: "data", read: "grad"}[now.step?.kind];
   const doubt = kind && isVague(now.step.node, kind) ? FEWER : "";
-  // The button says what the next step does, cut to its width.
-  forth.textContent = at < steps.length ? `Next: ${at + 1}. ${steps[at].text}` : "That was the last step";
+  // The button says what the next step does, cut to its width; where tasks ask, it leaves out what comes of it.
+  forth.textContent = at < steps.length ? `Next: ${at + 1}. ${app.hides ? steps[at].text.split(/ =|[:,]| at /)[0] : steps[at].text}` : "That was the last step";
   $("said").scrollTop = 0;
   $("why").textContent = [now.step?.why, doubt].filter(Boolean).join("; ");
   slider.max = steps.length;
