@@ -478,6 +478,7 @@ def test_a_wrong_answer_is_explained_by_the_chain_rule(browse: Any) -> None:
         "1": "The local derivative of y for s is missing.",
         "-1": "The local derivative of y for s is the other factor.",
         "2": "That is the data of a.", "7": "Not yet.", "ten": "A number, please.",
+        "-10": "The size is right, the sign is not.",
     }.items():  # fmt: skip
         field.fill(words)
         field.press("Enter")

@@ -31,6 +31,12 @@ $("buttons").append(
 );
 slider.oninput = () => { stop(); go(Number(slider.value)); };
 
+// A step without its numbers and what comes of them, for a reader who is to say it.
+function unsolved(text) {
+  const sides = text.split(" = ");
+  return sides.length > 1 ? sides.slice(0, Math.max(1, sides.length - 2)).join(" = ") : text.split(/:| at /)[0];
+}
+
 const START = "Press Next, or →.  First comes each node's data, from its operands.";
 views.push(() => {
   const {at, steps, now} = app;
@@ -38,7 +44,7 @@ views.push(() => {
   const kind = {value: "data", read: "grad"}[now.step?.kind];
   const doubt = kind && isVague(now.step.node, kind) ? FEWER : "";
   // The button says what the next step does, cut to its width; where tasks ask, it leaves out what comes of it.
-  forth.textContent = at < steps.length ? `Next: ${at + 1}. ${app.hides ? steps[at].text.split(/ =|[:,]| at /)[0] : steps[at].text}` : "That was the last step";
+  forth.textContent = at < steps.length ? `Next: ${at + 1}. ${app.hides ? unsolved(steps[at].text) : steps[at].text}` : "That was the last step";
   $("said").scrollTop = 0;
   $("why").textContent = [now.step?.why, doubt].filter(Boolean).join("; ");
   slider.max = steps.length;
