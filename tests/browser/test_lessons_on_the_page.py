@@ -11,7 +11,8 @@ import pytest
 
 from browsers import axe
 from exprgrad.api import parse
-from exprgrad.show.page.lessons import LESSONS, Lesson, LessonPart, set_columns
+from exprgrad.show.page.lessons import LESSONS, Lesson, LessonPart, Task, set_columns
+from exprgrad.show.text.lines import signed_number
 from networks import names_of_weights, room, trained
 from pages import answer_all, answer_task, break_it, edit, last, panel, press, read, step_on, unfold
 
@@ -532,6 +533,7 @@ def test_a_wrong_answer_is_explained_by_the_chain_rule(browse: Any) -> None:
         "1": "The local derivative of y for s is missing.",
         "-1": "The local derivative of y for s is the other factor.",
         "2": "That is the data of a.", "7": "Not yet.", "ten": "A number, please.",
+        "-10": "The size is right, the sign is not.",
     }.items():  # fmt: skip
         field.fill(words)
         field.press("Enter")
@@ -561,3 +563,69 @@ def test_bars_are_seen_in_forced_colours(browse: Any) -> None:
     )
     own, behind = bar.evaluate(colours)
     assert own != behind
+
+
+SEEN_BY_STEP = r"""() => {
+  const home = "section, header, #deck, #scroll";
+  const skipped = "#count, #tour, #keys, summary, script, style, template";
+  const seen = () => {
+    const found = [], walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+      const {parentElement: part, data} = walker.currentNode;
+      if (/\d/.test(data) && !part.closest(skipped) && part.checkVisibility({visibilityProperty: true}))
+        found.push([part.closest(home)?.id ?? "", data]);
+    }
+    return found;
+  };
+  const all = name => [...document.querySelectorAll(name)], [slider] = all("#slider"), steps = [];
+  document.querySelector('[aria-label="First step"]').click();
+  for (;;) {
+    const held = all("[data-node]").flatMap(({dataset}) => [dataset.data, dataset.grad]);
+    const said = all("#sentence, [data-edge] td:nth-child(3)").map(cell => cell.textContent);
+    steps.push([seen(), held.filter(Boolean).join(",").split(",").map(Number), said.join("  ")]);
+    if (slider.value === slider.max) return steps;
+    document.querySelector("#forth").click();
+  }
+}"""
+"""By step, the visible texts with digits, each with its part of the page, what the nodes have, and what the
+wires have and the sentence says."""
+NUMBER = re.compile(r"(?<![\w.^])[−-]?\d[\d,]*(?:\.\d+)?(?:e[+−-]\d+)?")
+NOT_SAID = re.compile(r"^Next: \d+\.|^[\d.]+ more moves|and \d+ more$")
+COUNTS = range(13)
+RESULTS = {"deck", "visits", "nodes", "steps"}
+
+
+def numbers_of(text: str) -> set[str]:
+    """The numbers of a text, as the page writes them."""
+    found = NUMBER.findall(NOT_SAID.sub("", text))
+    return {one.rstrip(",").replace(",", "").replace("-", "−") for one in found}
+
+
+@pytest.mark.numbers
+@pytest.mark.parametrize(
+    "name",
+    [n if n in ("chain", "diamond") else pytest.param(n, marks=pytest.mark.slow) for n in LESSONS],
+)
+def test_no_answer_is_seen_before_it_is_given(name: str, browse: Any) -> None:
+    """A typed answer stands nowhere on the page, at no step of the sweeps, before the sweeps have found it.
+
+    A number that they have found, in a node, on a wire or in a sentence, is known, even if a task asks for
+    it: it may be another one, and stepping is what tasks ask for.  A whole number up to 12 may count parts,
+    rows or steps in a text: it is looked for where results stand.  A choice stands on its button.
+    """
+    page, lesson = lesson_page(browse, name), LESSONS[name]
+    known: dict[str, set[str]] = {}
+    for at, part in enumerate(lesson.parts or [lesson]):
+        if lesson.parts:
+            open_part(page, at)
+        own = known.setdefault(getattr(part, "formula", ""), set())
+        asked = [task.answer for task in part.tasks if isinstance(task, Task)]
+        for texts, held, said in page.evaluate(SEEN_BY_STEP):
+            own |= numbers_of(said) | {signed_number(x, 6) for x in held}
+            for answer in asked:
+                if isinstance(answer, int | float) and signed_number(answer, 6) not in own:
+                    told = [
+                        text for place, text in texts if answer not in COUNTS or place in RESULTS
+                    ]
+                    found = [text for text in told if signed_number(answer, 6) in numbers_of(text)]
+                    assert not found, (part.title, answer)

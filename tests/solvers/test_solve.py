@@ -159,7 +159,7 @@ WRONG = [
     ("x + y = 3; 2*x = 3", {"x": (0, 1), "y": 1}, None, "bad-value", "range"),
     ("x = cos(x)", {"X": 1}, None, "unknown-input", "'x'"),
     ("x = cos(x); y = x", {"y": 1}, None, "missing-input", "x=1"),
-    ("x = root(t^2 - 2, t, 1)", {"x": 1}, None, "root-inside", "unknown"),
+    ("x = root(t^2 - 2, t, 1)", {"x": 1}, None, "root-inside", "name the inner root"),
     ("x = 1", {"x": (5, 1)}, None, "bad-range", "below"),
     ("x = 1", {"x": INF}, None, "bad-value", "inf"),
     ("a = 2*b; x^2 = 1", {"x": 1, "b": 1}, ["b"], "unknowns", "leave it out"),

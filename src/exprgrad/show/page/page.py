@@ -556,13 +556,10 @@ def needed_assets(
 
 
 def has_domain_edge(graph: Graph, node: int) -> bool:
-    """Whether an operation's domain may end somewhere.
-
-    It does not for a power with an exponent of 1, 2, …, nor for a quotient by a number.
-    """
+    """Whether an operation's domain may end: not that of a power with the exponent 1, 2, … or of x/2."""
     kind, (*_, last) = graph.kinds[node], (node, *graph.operands[node])
     second = graph.payloads[last] if kind in ("pow", "div") else None
-    is_safe = isinstance(second, float) and ((second > 0 and second.is_integer()) or kind == "div")
+    is_safe = isinstance(second, float) and (kind == "div" or (second > 0 and second.is_integer()))
     return kind in BY_NAME and bool(BY_NAME[kind].domain) and not is_safe
 
 

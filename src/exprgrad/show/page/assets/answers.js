@@ -1,6 +1,6 @@
 // Tasks with an answer, typed or chosen: a right one ticks the task, a wrong one is explained, and giving up shows what one would have seen.
 
-// What a small step does is shown when the sweep has got there: it would give answers away.
+// What a small step does, and what later steps find, is shown when the sweep has got there: it would give answers away.
 app.hides = true;
 const answered = LESSON.answered ??= new Set;
 FACTS.answer = task => answered.has(task);

@@ -31,14 +31,20 @@ $("buttons").append(
 );
 slider.oninput = () => { stop(); go(Number(slider.value)); };
 
+// A step without its numbers and what comes of them, for a reader who is to say it.
+function unsolved(text) {
+  const sides = text.split(" = ");
+  return sides.length > 1 ? sides.slice(0, Math.max(1, sides.length - 2)).join(" = ") : text.split(/:| at /)[0];
+}
+
 const START = "Press Next, or →.  First comes each node's data, from its operands.";
 views.push(() => {
   const {at, steps, now} = app;
   $("sentence").textContent = now.step?.text ?? START;
   const kind = {value: "data", read: "grad"}[now.step?.kind];
   const doubt = kind && isVague(now.step.node, kind) ? FEWER : "";
-  // The button says what the next step does, cut to its width.
-  forth.textContent = at < steps.length ? `Next: ${at + 1}. ${steps[at].text}` : "That was the last step";
+  // The button says what the next step does, cut to its width; where tasks ask, it leaves out what comes of it.
+  forth.textContent = at < steps.length ? `Next: ${at + 1}. ${app.hides ? unsolved(steps[at].text) : steps[at].text}` : "That was the last step";
   $("why").textContent = [now.step?.why, doubt].filter(Boolean).join("; ");
   slider.max = steps.length;
   slider.value = at;

@@ -38,10 +38,10 @@ lists.push(() => {
   });
   if (told !== app.steps) {
     told = app.steps;
-    story.replaceChildren(...told.map(({text}) => make("li", {class: "later"}, text)));
+    story.replaceChildren(...told.map(({text}) => make("li", {class: "later", hidden: app.hides}, text)));
     wasAt = 0;
   }
   const from = Math.max(0, Math.min(wasAt, app.at) - 1), to = Math.max(wasAt, app.at), items = story.children;
-  for (let at = from; at < to; at++) set(items[at], {"aria-current": at === app.at - 1 && "step", class: at >= app.at && "later"});
+  for (let at = from; at < to; at++) set(items[at], {"aria-current": at === app.at - 1 && "step", class: at >= app.at && "later", hidden: app.hides && at >= app.at});
   wasAt = app.at;
 });
