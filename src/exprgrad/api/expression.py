@@ -76,7 +76,7 @@ if TYPE_CHECKING:
     from exprgrad.show.picture.curves import Plot
     from exprgrad.solvers.uncertainty.propagation import Uncertainty
 
-__all__ = ["Expression", "Gradient", "Run", "from_latex", "parse"]
+__all__ = ["Expression", "Gradient", "Run", "from_latex", "parse", "run_of_formula"]
 
 MOST_SHAPES = 8
 """For how many shapes of the inputs evaluators are kept."""
