@@ -8,8 +8,20 @@ import pytest
 
 import golden
 from browsers import axe
-from exprgrad.show.page.lessons import LESSONS
-from pages import break_it, html_of, last, lesson_html, panel, press, read, results, spoken
+from exprgrad.show.page.lessons import LESSONS, all_tasks
+from pages import (
+    break_it,
+    edit,
+    html_of,
+    last,
+    lesson_html,
+    panel,
+    press,
+    read,
+    results,
+    spoken,
+    step_on,
+)
 
 
 @pytest.mark.parametrize(
@@ -225,26 +237,83 @@ def test_on_paper(browse: Any) -> None:
     assert read(page) == start
 
 
-PRINTED = """() => {
-  const seen = [];
-  window.print = () => {
-    dispatchEvent(new Event("beforeprint"));
-    seen.push(document.documentElement.dataset.sheet, document.querySelectorAll("[data-grad]").length);
-    dispatchEvent(new Event("afterprint"));
-  };
-  for (const name of ["worksheet", "solution"])
-    [...document.querySelectorAll("#ask button")].find(b => b.textContent === `Print the ${name}`).click();
+PRINTED = """name => {
+  let seen;
+  window.print = () => { seen = document.querySelector("#paper").outerHTML; };
+  [...document.querySelectorAll("#ask button")].find(b => b.textContent === `Print the ${name}`).click();
   return seen;
 }"""
+ROOM_FOR_A_HAND = 28
+"""The height of a blank, in pixels on paper: more than 7 mm."""
 
 
-@pytest.mark.parametrize("name, count", [("square", 4), ("tensors", 8)])
-def test_a_worksheet_is_blank_or_solved(name: str, count: int, browse: Any) -> None:
-    page = browse.show(lesson_html(name))
-    assert page.evaluate(PRINTED) == ["blank", 0, "solved", count]
-    assert not page.locator(".lines").is_visible()
+def printed(page: Any, name: str) -> Any:
+    """A worksheet or a solution, as it goes to the printer; the page is as before."""
+    before, address = read(page), page.url
+    html = page.evaluate(PRINTED, name)
+    assert not page.locator("#paper").count() and read(page) == before
+    assert page.url.startswith(address)
     page.emulate_media(media="print")
-    page.evaluate("() => { document.documentElement.dataset.sheet = 'blank' }")
-    assert page.locator(".lines").is_visible() and panel(page, "Nodes").is_visible()
-    assert not panel(page, "Steps").count() and not panel(page, "Inputs").count()
+    page.evaluate(
+        "html => document.querySelector('main').insertAdjacentHTML('beforeend', html)", html
+    )
+    return page.locator("#paper")
+
+
+def texts(found: Any) -> list[str]:
+    """What is written in each of some cells, or labels."""
+    return [text.strip() for text in found.all_text_contents()]
+
+
+@pytest.mark.parametrize("name", ["start", "tensors"])
+def test_a_worksheet_has_all_parts_and_formulas_blank(name: str, browse: Any) -> None:
+    lesson, page = LESSONS[name], browse.show(lesson_html(name))
+    edit(page, "c", "5") if name == "start" else last(page)
+    paper = printed(page, "worksheet")
+    assert paper.locator("details[open]").count() == len(lesson.parts)
+    assert texts(paper.locator("section > code")) == [one.expression for one in lesson.formulas]
+    assert paper.locator("svg#graph").count() == len(lesson.formulas)
+    assert {*texts(paper.locator(".chip text, #edges td, [data-node] td:last-child"))} <= {"", "–"}
+    for blank in (paper.locator("#edges td"), paper.locator("li .lines span")):
+        heights = [box.bounding_box()["height"] for box in blank.all()]
+        assert heights and min(heights) >= ROOM_FOR_A_HAND
+    tasks = all_tasks(lesson)
+    assert paper.locator("li .lines").count() == len(tasks)
+    choices = [one for task in tasks for one in task.choices]
+    assert paper.inner_text().count("☐") == len(choices)
+    assert not paper.locator(".seen, button, input").filter(visible=True).count()
+    assert not page.locator("#front").is_visible() and paper.get_by_text("Name:").is_visible()
     page.emulate_media(media="screen")
+
+
+def test_a_solution_has_every_answer(browse: Any) -> None:
+    lesson, page = LESSONS["neuron"], browse.show(lesson_html("neuron"))
+    paper = printed(page, "solution")
+    items = paper.locator("li:has(> label)").all()
+    for item, task in zip(items, all_tasks(lesson), strict=True):
+        assert item.locator(".seen").is_visible() and not item.locator(".lines").count()
+        assert task.answer is None or item.locator("b").inner_text().strip() == str(task.answer)
+    assert "" not in texts(paper.locator("#nodes td, #edges td"))
+    assert not paper.get_by_text("Name:").count()
+    page.emulate_media(media="screen")
+
+
+@pytest.mark.numbers
+@pytest.mark.parametrize("width, height", [(1280, 720), (1920, 1080)])
+def test_a_projector_shows_letters_of_18_pixels(width: int, height: int, browse: Any) -> None:
+    html = lesson_html("network" if width == 1280 else "neuron")
+    page = browse.show(html, viewport={"width": width, "height": height})
+    press(page, "Projector")
+    step_on(page)
+    least = page.evaluate(
+        """() => {
+          const graph = document.querySelector("#graph");
+          const scale = graph.getBoundingClientRect().width / graph.viewBox.baseVal.width;
+          const texts = [...graph.querySelectorAll("text, tspan")].filter(text => text.checkVisibility());
+          return scale * Math.min(...texts.map(text => parseFloat(getComputedStyle(text).fontSize)));
+        }"""
+    )
+    assert least >= 18
+    assert axe(page, "light") == []
+    press(page, "Projector")
+    assert not page.locator("[data-projector]").count()

@@ -7,15 +7,10 @@ from pathlib import Path
 
 from exprgrad.api.expression import run_of_formula
 from exprgrad.errors import require_kind
-from exprgrad.show.page.course import (
-    INDEX,
-    check_course_folder,
-    check_course_names,
-    course_index,
-    save_course,
-)
+from exprgrad.show.page.course import INDEX, check_course_names, course_index, make_course_folder
 from exprgrad.show.page.lessons import LESSONS, Formula, Lesson, find_lesson
-from exprgrad.show.page.page import lesson_path, make_page
+from exprgrad.show.page.page import make_page
+from exprgrad.show.picture.picture import write_file
 
 __all__ = ["write_course"]
 
@@ -36,14 +31,16 @@ def write_course(
     Graphviz.
     """
     require_kind(lessons, (list, tuple), "lessons are a list of names, of files, or of Lessons")
-    course = [find_lesson(str(one)) if isinstance(one, str | Path) else one for one in lessons]
-    course = course or [*LESSONS.values()]
+    course = [
+        find_lesson(str(one)) if isinstance(one, str | Path) else one
+        for one in lessons or LESSONS.values()
+    ]
     for one in course:
         require_kind(one, Lesson, "a lesson is a Lesson, or the name of one")
     check_course_names(course)
-    check_course_folder(Path(folder))
+    make_course_folder(Path(folder))
     pages = {
-        lesson_path(one): make_page(
+        f"{one.name}.html": make_page(
             run_of_formula(Formula(one.name, one.expression, one.values)),
             digits=digits,
             all=all,
@@ -53,4 +50,6 @@ def write_course(
         ).html
         for one in course
     }
-    return save_course(Path(folder), {**pages, INDEX: course_index(course)})
+    for name, html in {**pages, INDEX: course_index(course)}.items():
+        write_file(html, Path(folder) / name)
+    return Path(folder) / INDEX

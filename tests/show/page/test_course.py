@@ -62,9 +62,9 @@ def test_a_folder_is_written_anew_if_it_holds_a_course(tmp_path: Path) -> None:
     assert [path.name for path in other.iterdir()] == ["index.html"]
 
 
-@pytest.mark.parametrize("name", ["index", "a/b", ""])
+@pytest.mark.parametrize("name", ["index", "a/b"])
 def test_names_that_make_no_file(name: str, tmp_path: Path) -> None:
-    with pytest.raises(RequestError, match="cannot be called"):
+    with pytest.raises(RequestError, match=r"cannot have (two pages|a page) called"):
         write_course(tmp_path, [OWN._replace(name=name)])
     assert not [*tmp_path.iterdir()]
 

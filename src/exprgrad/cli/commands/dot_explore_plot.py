@@ -179,16 +179,19 @@ def explore_course(
     """Write a course; refused are ``others`` and the options that are for a single formula."""
     from exprgrad.api.course import write_course
 
-    lessons = [*options["arguments"]]
     if given := [*given_options(options), *(flag for flag, value in others.items() if value)]:
         raise RequestError(
             "usage",
             f"a course takes lessons, and no {given[0]}",
             help=f"write exprgrad explore --course {folder} start chain, or a lesson's .toml file",
         ).about(given[0])
-    index = str(write_course(folder, lessons, digits=options["digits"], all=options["show_all"]))
+    index = str(
+        write_course(
+            folder, options["arguments"], digits=options["digits"], all=options["show_all"]
+        )
+    )
     if options["as_json"]:
-        write_content("explore", "", {"lessons": lessons}, {}, index, options)
+        write_content("explore", "", {"lessons": options["arguments"]}, {}, index, options)
     else:
         write_text([index, "\n"])
     if show:

@@ -7,33 +7,25 @@ answers as a file.  Like the lessons' pages it is one file, whose policy lets it
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from html import escape
 from pathlib import Path
-from urllib.parse import quote
 
 from exprgrad.errors import RequestError
 from exprgrad.show.page.lessons import Lesson, all_tasks
 from exprgrad.show.page.page import (
     SLOT,
     content_policy,
-    lesson_path,
+    lesson_link,
     page_style,
     read_asset,
     script_literal,
     squeeze_script,
     text_html,
 )
-from exprgrad.show.picture.picture import write_file
+from exprgrad.show.text.walks import count_words
 
-__all__ = [
-    "INDEX",
-    "QUESTIONS",
-    "check_course_folder",
-    "check_course_names",
-    "course_index",
-    "save_course",
-]
+__all__ = ["INDEX", "QUESTIONS", "check_course_names", "course_index", "make_course_folder"]
 
 INDEX = "index.html"
 """The name of the index's file."""
@@ -55,56 +47,33 @@ QUESTIONS = {
 
 
 def check_course_names(course: Sequence[Lesson]) -> None:
-    """Raise ``RequestError`` unless each lesson's name makes a file of its own."""
-    for name, count in Counter(lesson.name for lesson in course).items():
-        if count > 1:
-            what = f"the course has {count} lessons called '{name}'"
-        elif lesson_path_is_free(name):
-            continue
-        else:
-            what = f"a lesson of a course cannot be called '{name}'"
-        raise RequestError(
-            "usage",
-            what,
-            help="a lesson's page has the name of its file: rename one, or leave it out",
-        )
+    """Raise ``RequestError`` unless each lesson's name makes a file of its own, beside the index."""
+    counts = Counter([Path(INDEX).stem, *(lesson.name for lesson in course)])
+    for name, count in counts.items():
+        if count > 1 or Path(name).name != name:
+            raise RequestError(
+                "usage",
+                f"a course cannot have {'two pages' if count > 1 else 'a page'} called '{name}'",
+                help="a lesson's page has the name of its file: rename one, or leave it out",
+            )
 
 
-def lesson_path_is_free(name: str) -> bool:
-    """Tells whether a lesson's name is that of a file, and not the index's."""
-    return Path(name).name == name and name not in ("", Path(INDEX).stem)
-
-
-def check_course_folder(folder: Path) -> None:
-    """Raise ``RequestError`` unless a folder is new, empty, or holds a course."""
+def make_course_folder(folder: Path) -> None:
+    """Make a folder, if there is none.  Raises ``RequestError`` unless it is empty or holds a course."""
     index = folder / INDEX
     try:
-        is_free = not folder.exists() or not any(folder.iterdir())
-        if is_free or (index.is_file() and MARK.encode() in index.read_bytes()):
+        folder.mkdir(parents=True, exist_ok=True)
+        is_ours = index.is_file() and MARK.encode() in index.read_bytes()
+        if is_ours or not any(folder.iterdir()):
             return
     except OSError as error:
-        raise course_folder_error(folder, error) from None
+        reason = error.strerror or error
+        raise RequestError("file", f"cannot write a course to '{folder}': {reason}") from None
     raise RequestError(
         "file",
         f"'{folder}' holds files that are no course's",
         help="name a new folder, or an empty one",
     )
-
-
-def save_course(folder: Path, pages: Mapping[str, str]) -> Path:
-    """Write the pages of a course, by the names of their files; returns the path of the index."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise course_folder_error(folder, error) from None
-    for name, html in pages.items():
-        write_file(html, folder / name)
-    return folder / INDEX
-
-
-def course_folder_error(folder: Path, error: OSError) -> RequestError:
-    """The error for a folder in which no course can be written."""
-    return RequestError("file", f"cannot write a course to '{folder}': {error.strerror or error}")
 
 
 def course_index(course: Sequence[Lesson]) -> str:
@@ -118,31 +87,21 @@ def course_index(course: Sequence[Lesson]) -> str:
     )
     code = squeeze_script("\n".join(map(read_asset, ("progress.js", "index.js"))))
     script = f'"use strict";\nconst COURSE={told};\n{code}'
-    asked = {
-        question: [names[name] for name in lessons if name in names]
-        for question, lessons in QUESTIONS.items()
-    }
     goals = "\n".join(
-        f"<li>{text_html(question)} {', '.join(map(link_by_title, lessons))}</li>"
-        for question, lessons in asked.items()
-        if lessons
+        f"<li>{text_html(question)} {', '.join(lesson_link(names[name]) for name in found)}</li>"
+        for question, lessons in QUESTIONS.items()
+        if (found := [*filter(names.get, lessons)])
     )
     head = "<h2>What you will be able to explain</h2>\n<p>Each lesson named here asks the question.</p>"
-    plural = "s" * (len(course) > 1)
     parts = {
         "policy": content_policy(script),
-        "title": f"Backpropagation: a course of {len(course)} lesson{plural}",
+        "title": f"Backpropagation: a course of {count_words(len(course), 'lesson')}",
         "style": page_style("index.css"),
         "goals": f"<section>{head}\n<ul>\n{goals}\n</ul></section>" if goals else "",
         "lessons": "\n".join(
-            f"<li>{link_by_title(one)}<p>{escape(one.question or one.about)}</p><output></output></li>"
+            f"<li>{lesson_link(one)}<p>{escape(one.question or one.about)}</p><output></output></li>"
             for one in course
         ),
         "script": script,
     }
     return SLOT.sub(lambda slot: parts[slot[1]], read_asset("index.html"))
-
-
-def link_by_title(lesson: Lesson) -> str:
-    """A link to a lesson, by its title."""
-    return f'<a href="{quote(lesson_path(lesson))}">{escape(lesson.title)}</a>'

@@ -16,7 +16,7 @@ from html import escape
 from importlib.resources import files
 from itertools import chain, combinations, product
 from pathlib import Path
-from string import ascii_letters
+from string import ascii_letters, ascii_uppercase
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
@@ -63,7 +63,7 @@ from exprgrad.show.text.lines import is_right_to_left
 from exprgrad.source import cut_text, printable_text
 
 __all__ = [
-    "ENDINGS", "SLOT", "Page", "check_page_path", "content_policy", "lesson_path",
+    "ENDINGS", "SLOT", "Page", "check_page_path", "content_policy", "lesson_link",
     "links_between_sheets", "make_page", "page_document", "page_style", "read_asset", "script_literal",
     "sheets_with_opened_calls", "squeeze_script", "squeeze_style", "text_html",
 ]  # fmt: skip
@@ -302,6 +302,7 @@ VIEWS = (
     "lesson",
     "start",
     "worksheet",
+    "projector",
     "inside",
     "front",
     "calls",
@@ -374,8 +375,8 @@ PROPERTY = re.compile(
 )
 """The same, and a property with its point."""
 GLOBALS = {
-    "Array", "Boolean", "Infinity", "Map", "Math", "Number", "Object", "Set", "String", "document",
-    "false", "null", "true", "undefined",
+    "Array", "Boolean", "Infinity", "Map", "Math", "Number", "Object", "Set", "String", "clearTimeout",
+    "document", "false", "isFinite", "location", "null", "setTimeout", "true", "undefined",
 }  # fmt: skip
 """What a script has from elsewhere, and may keep in a variable with a short name."""
 BUILDER = "build"
@@ -386,20 +387,23 @@ BEFORE_CONDITIONS = ("if", "for", "while", "switch")
 """What parentheses follow that hold no parameters, though a block follows them."""
 OWN_PROPERTIES = {
     "about", "above", "active", "again", "asked", "asking", "below", "bends", "best", "blamed", "bound",
-    "box", "branch", "carried", "corrected", "count", "counted", "digits", "domain", "drawn", "edge",
-    "edges", "factors", "field", "flows", "form", "found", "gate", "gated", "gates", "given", "got",
-    "grads", "group", "head", "heights", "high", "ids", "isLayer", "jacobian", "kind", "label", "late",
-    "libraries", "lines", "local", "locals", "loose", "losses", "lost", "low", "made", "middle", "more",
-    "moved", "node", "nodes", "notes", "operand", "operands", "origin", "output", "outputs",
-    "overwrite", "panel", "partials", "passage", "passed", "passes", "pattern", "phase", "picked",
-    "place", "position", "predicted", "preset", "product", "programs", "progress", "reads", "replaced",
-    "result", "room", "row", "rows", "rule", "said", "shape", "sheets", "short", "signs", "slide",
-    "slopes", "spans", "special", "start", "steps", "terms", "text", "ticks", "todo", "tries", "truth",
-    "user", "vague", "verdict", "visit", "visits", "ways", "wire", "wires", "words", "wrt",
+    "box", "branch", "carried", "corrected", "count", "counted", "crossing", "digits", "domain",
+    "drawn", "edge", "edges", "factors", "field", "flows", "form", "found", "gate", "gated", "gates",
+    "given", "got", "grads", "grid", "group", "head", "heights", "hides", "high", "ids", "isLayer",
+    "jacobian", "kind", "label", "late", "libraries", "lines", "local", "locals", "loose", "losses",
+    "lost", "low", "made", "middle", "missing", "mistake", "more", "moved", "node", "nodes", "notes",
+    "operand", "operands", "origin", "output", "outputs", "overwrite", "panel", "partials", "passage",
+    "passed", "passes", "pattern", "phase", "picked", "place", "position", "predicted", "preset",
+    "product", "programs", "progress", "reads", "replaced", "result", "room", "row", "rows", "rule",
+    "said", "shape", "sheets", "short", "sideVerdict", "signs", "slide", "slopes", "spans", "special",
+    "start", "steps", "terms", "text", "ticks", "todo", "toured", "tries", "truth", "uncover", "user",
+    "vague", "verdict", "visit", "visits", "ways", "wire", "wires", "words", "wrt",
 }  # fmt: skip
 """Properties that are ours alone, in the script and in the page's data; no text names one."""
 SHORT_KEYWORDS = ("do", "if", "in", "of", "as")
 
+STYLE_NAME = re.compile(r"--(?!part\b|columns\b)([a-z][a-z-]+)")
+"""A style's property that no script sets: those have one letter, but for two."""
 QUOTED_KEY = re.compile(r'(?<!\\)"([a-z]+)":')
 """A key in JSON that a script need not quote; a text has its quotes behind a backslash."""
 NEEDLESS_ZERO = re.compile(r'("(?:[^"\\]|\\.)*")|(?<=\d)\.0(?![\de])|(?<![\d.])0(?=\.0?[1-9]|\.00)')
@@ -436,17 +440,15 @@ def page_document(
     ]
     written = [expand_tensor_nodes(run) for run in runs]
     operations = page_arithmetic(*runs, *(one.run for own in written for one in own.values()))
-    needed = needed_assets(groups, models, operations, lesson, moves)
-    needed |= dict.fromkeys(IN_COURSES, bool(course)) | {"kept": lesson is not None and not course}
+    needed = needed_assets(groups, models, operations, lesson, moves, bool(course))
     links = lesson_links(lesson, course) if lesson and course else ("", "")
     tensors: dict[str, Any] = {}
     for run, mark, own in zip(runs, marks, written, strict=True):
         tensors |= {tensor_key(run, n, mark): tensor_program(run, n, one) for n, one in own.items()}
     script = page_script(groups, models, operations, tensors, lesson, needed)
-    text = runs[0].text
     parts = {
         "policy": content_policy(script),
-        "title": escape(lesson.title if lesson else cut_text(printable_text(text), HEAD)),
+        "title": escape(lesson.title if lesson else cut_text(printable_text(runs[0].text), HEAD)),
         "style": page_style("page.css", *(name for name in STYLES if needed[name])),
         "head": links[0] + page_head([run.text for run in runs], lesson),
         "tasks": lesson_html(lesson, links[1]) if lesson else "",
@@ -516,6 +518,7 @@ def needed_assets(
     operations: str,
     lesson: Lesson | None,
     moves: Collection[str],
+    is_in_course: bool,
 ) -> dict[str, bool]:
     """Whether a page needs those of the script's and the style's files that not every page does, by name.
 
@@ -549,6 +552,8 @@ def needed_assets(
         **dict.fromkeys(OF_NUMBERS, not has_tensors),
         **dict.fromkeys(AT_KINKS, has_kinks),
         **dict.fromkeys(IN_LESSONS, lesson is not None),
+        **dict.fromkeys(IN_COURSES, is_in_course),
+        "kept": lesson is not None and not is_in_course,
         "answers": lesson is not None
         and any(task.answer is not None for task in all_tasks(lesson)),
         **{f"live-{name}": name in moves for name in LIVE},
@@ -587,7 +592,7 @@ def sheets_literal(
     all_models = [sheet for group in models for sheet in group]
     programs = ",".join(texts)
     sheets_told = script_literal({"sheets": all_models, "calls": told}, keys)
-    return f"{sheets_told[:-1]},programs:[{programs}]}}"
+    return f"{sheets_told[:-1]},{keys.get('programs', 'programs')}:[{programs}]}}"
 
 
 def lesson_script_data(lesson: Lesson) -> dict[str, Any]:
@@ -735,7 +740,7 @@ def name_builtins(script: str) -> str:
             return re.sub(
                 r"\$\{([^{}]*)\}", lambda held: "${" + PROPERTY.sub(within, held[1]) + "}", text
             )
-        if not word or not (word in GLOBALS if part["word"] else word not in OWN_PROPERTIES):
+        if not word or (word in GLOBALS) != bool(part["word"]) or word in OWN_PROPERTIES:
             return text
         # A short name has up to two letters, and two brackets around it; its declaration has more signs.
         saved[word] += len(text.lstrip("?")) - (4 if part["property"] else 2)
@@ -755,7 +760,7 @@ def choose_short_names(script: str) -> dict[str, str]:
     """Short names for a squeezed script's variables, the most frequent the shortest.
 
     A word is taken if it is declared somewhere, and is nowhere a property, a key or part of a shorthand,
-    unless one of ``OWN_PROPERTIES``: then all its places are ours, and may have another word together.
+    or if it is one of ``OWN_PROPERTIES``: then all its places are ours, and may have another word together.
     Words that are known in some statements alone may have the same name if no statement has two of them.
     """
     words, spoken, declared, common, places = script_names(script)
@@ -763,7 +768,7 @@ def choose_short_names(script: str) -> dict[str, str]:
     renamed = sorted(
         (
             word
-            for word in declared - (spoken - OWN_PROPERTIES) - {*SHORT_KEYWORDS}
+            for word in (declared - spoken | OWN_PROPERTIES & {*words}) - {*SHORT_KEYWORDS}
             if len(word) > 1
         ),
         key=lambda word: (-words[word] * (len(word) - 1), word),
@@ -905,7 +910,13 @@ def page_style(*names: str) -> str:
         "dark": css_properties((name, look.DARK[c]) for name, c in hues.items() if c in look.DARK),
     }
     sheet = "".join(map(read_asset, names))
-    return SLOT.sub(lambda slot: colours[slot[1]], squeeze_style(sheet))
+    return shorten_style(SLOT.sub(lambda slot: colours[slot[1]], squeeze_style(sheet)))
+
+
+def shorten_style(style: str) -> str:
+    """A squeezed style sheet with a letter for each property of its own that no script sets."""
+    letters = dict(zip(sorted({*STYLE_NAME.findall(style)}), ascii_uppercase, strict=False))
+    return STYLE_NAME.sub(lambda name: f"--{letters.get(name[1], name[1])}", style)
 
 
 def squeeze_style(style: str) -> str:
@@ -962,28 +973,24 @@ def code_html(text: str, *, is_whole: bool = True) -> str:
     return f'<code dir="ltr"{kind}>{"".join(pieces)}</code>'
 
 
-def lesson_path(lesson: Lesson) -> str:
-    """The name of a lesson's file in a course."""
-    return f"{lesson.name}.html"
-
-
 def lesson_links(lesson: Lesson, course: Sequence[Lesson]) -> tuple[str, str]:
     """The links of a lesson in a course: those at its head, and those at its end."""
     at = [one.name for one in course].index(lesson.name)
     index = '<a href="index.html">All lessons</a>'
     before = [lesson_link(one, "Previous") for one in course[max(at - 1, 0) : at]]
     after = [lesson_link(one, "Next") for one in course[at + 1 : at + 2]]
-    head = "\n".join([f"<span>Lesson {at + 1} of {len(course)}</span>", index, *before, *after])
-    attributes = f'role="navigation" aria-label="Course" data-lesson="{escape(lesson.name)}"'
-    end = " ".join([index, *(lesson_link(one, "Next lesson") for one in course[at + 1 : at + 2])])
-    return f'<div id="course" {attributes}>{head}</div>\n', f'<p class="on">{end}</p>'
-
-
-def lesson_link(lesson: Lesson, words: str) -> str:
-    """A link to a lesson of the course, whose title is left out where there is no room."""
-    return (
-        f'<a href="{quote(lesson_path(lesson))}">{words}<span>: {escape(lesson.title)}</span></a>'
+    links = "\n".join([f"<span>Lesson {at + 1} of {len(course)}</span>", index, *before, *after])
+    head = (
+        f'<div id="course" role="navigation" aria-label="Course" data-lesson="{escape(lesson.name)}">'
+        f"{links}</div>\n"
     )
+    return head, f'<p class="on">{" ".join([index, *after])}</p>'
+
+
+def lesson_link(lesson: Lesson, words: str = "") -> str:
+    """A link to a lesson of the course by its title; after words it is left out where there is no room."""
+    text = f"{words}<span>: {escape(lesson.title)}</span>" if words else escape(lesson.title)
+    return f'<a href="{quote(lesson.name)}.html">{text}</a>'
 
 
 def lesson_html(lesson: Lesson, onward: str = "") -> str:
