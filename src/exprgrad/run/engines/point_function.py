@@ -119,8 +119,16 @@ def build_point_function(
         help="f.compile() takes columns, a number in each row, and f.gradient(…) takes tensors",
     )
 
-    function = compile_texts(*point_texts(graph, wrt, order))
-    second = cache(lambda: function if order == 2 else compile_texts(*point_texts(graph, wrt, 2)))
+    def compile_order(order: int) -> Any:
+        """The function for derivatives up to an order; its errors name the inputs, which no text has."""
+        function = compile_texts(*point_texts(graph, wrt, order))
+        code, count = function.__code__, len(graph.inputs)
+        names = (*graph.inputs, *code.co_varnames[count:])
+        function.__code__ = code.replace(co_varnames=names)
+        return function
+
+    function = compile_order(order)
+    second = cache(lambda: function if order == 2 else compile_order(2))
 
     def vector(x: Any, /) -> tuple[float, Any]:
         """The value and the gradient, an array, at a point that is one array."""
