@@ -84,7 +84,8 @@ def test_another_answer_is_looked_at() -> None:
     answer.gradient["x"] = np.empty(99)
     with pytest.raises(exprgrad.RequestError, match="99 rows"):
         g(columns, out=answer)
-    for no_answer in ((), [], (answer.value, None)):
+    others: tuple[Any, ...] = ((), [], (answer.value, None))
+    for no_answer in others:
         with pytest.raises(exprgrad.RequestError, match="earlier answer"):
             g(columns, out=no_answer)
     del answer.gradient["x"]
