@@ -69,7 +69,8 @@ PARTS = {
     "calls": Part(
         "Calls",
         'One point: value and gradient in times of SymPy\'s `lambdify([f, *gradient], "math", cse=True)`, '
-        "and `f.function().vector` in times of CasADi's call on an array.",
+        "and `f.function().vector` in times of CasADi's call on an array.  Then few rows in machine code, "
+        "into an earlier answer, with the same arrays again and again, in times of C's.",
     ),
     "fits": Part(
         "Fits",

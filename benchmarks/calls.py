@@ -1,14 +1,18 @@
-"""One point a call: ``f.function()`` and ``f.gradient`` against SymPy, ``vector`` against CasADi."""
+"""One point a call, against SymPy and CasADi, and small batches, against C."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import exprgrad
-from benchmarks.measure import Call, Report, left_out, peer, ratio, table, times, turns
+from benchmarks.batch import measured
+from benchmarks.contestants import MAKERS, NATIVE, C, contestants, installed
+from benchmarks.measure import Call, Ratio, Report, left_out, peer, ratio, table, times, turns
+from benchmarks.problems import PROBLEMS
+from benchmarks.regimes import CALLS, summary
 
 __all__ = ["report"]
 
@@ -16,6 +20,7 @@ __all__ = ["report"]
 class Case(NamedTuple):
     """A formula, a point, and the same formula for a peer, given its functions and its symbols."""
 
+    name: str
     shown: str
     text: str
     point: tuple[float, ...]
@@ -45,24 +50,44 @@ CALL = (
     "S*normcdf(d1) - K*exp(-r*T)*normcdf(d2)"
 )
 CASES = (
-    Case("neuron", "tanh(x1*w1 + x2*w2 + b)", (0.5, -0.3, 0.2, 1.0, 0.68), neuron),
-    Case("Rosenbrock", "(1 - x)^2 + 100*(y - x^2)^2", (0.5, 0.3), rosenbrock),
-    Case("Black–Scholes", CALL, (100.0, 105.0, 0.03, 0.2, 0.5), black_scholes),
+    Case("neuron", "neuron", "tanh(x1*w1 + x2*w2 + b)", (0.5, -0.3, 0.2, 1.0, 0.68), neuron),
+    Case("rosenbrock", "Rosenbrock", "(1 - x)^2 + 100*(y - x^2)^2", (0.5, 0.3), rosenbrock),
+    Case("black_scholes", "Black–Scholes", CALL, (100.0, 105.0, 0.03, 0.2, 0.5), black_scholes),
 )
 SYMPY, CASADI = "SymPy", "CasADi"
+PAIRS = {"function": SYMPY, "gradient": SYMPY, "grad": SYMPY, "vector": CASADI}
+"""What is called, and against whom."""
 
 
 def report(*, quick: bool) -> Report:
-    """The table: each call in times of its peer's."""
+    """The tables: each call in times of its peer's, each small batch in times of C's."""
     sympy, casadi = peer("sympy"), peer("casadi")
-    rows = [row(case, sympy, casadi, quick=quick) for case in CASES]
     head = ["formula", "`f.function()`", "`f.gradient`", "`exprgrad.grad(text)`", "`.vector`"]
-    missing = [name for name, module in ((SYMPY, sympy), (CASADI, casadi)) if module is None]
-    return Report(table(head, rows) + left_out(missing))
+    figures: dict[str, Ratio] = {}
+    rows = []
+    for case in CASES:
+        found = ratios(case, sympy, casadi, quick=quick)
+        rows.append([case.shown, *[times(found[n].median) if n in found else "—" for n in PAIRS]])
+        figures |= {f"{name} {case.name}": one for name, one in found.items()}
+    there = [name for name in (NATIVE, C) if installed(MAKERS[name][0])]
+    if len(there) == 2:
+        figures |= small_batches(quick=quick)
+    peers = ((SYMPY, sympy), (CASADI, casadi), (C, there[1:] or None))
+    missing = [name for name, module in peers if module is None]
+    return Report(f"{table(head, rows)}\n{summary(figures, CALLS)}{left_out(missing)}", figures)
 
 
-def row(case: Case, sympy: Any, casadi: Any, *, quick: bool) -> list[str]:
-    """One formula's ratios; a dash where a peer is not installed."""
+def small_batches(*, quick: bool) -> Iterator[tuple[str, Ratio]]:
+    """Few rows in machine code, again and again with the same arrays, in times of C's."""
+    with contestants([NATIVE, C]) as started:
+        for problem in PROBLEMS:
+            for rows, calls in ((8192, 50), (100, 2000)):
+                taken = measured(problem, started, rows, 5 if quick else 31, calls)
+                yield f"{rows} {problem.name}", ratio(taken, NATIVE, C)
+
+
+def ratios(case: Case, sympy: Any, casadi: Any, *, quick: bool) -> dict[str, Ratio]:
+    """One formula's ratios, as far as its peers are installed."""
     f = exprgrad.parse(case.text)
     h, array, values = (
         f.function(),
@@ -80,8 +105,7 @@ def row(case: Case, sympy: Any, casadi: Any, *, quick: bool) -> list[str]:
     if casadi is not None:
         calls[CASADI] = by_casadi(case, casadi, array)
     taken = turns(calls, 5 if quick else 31, 200 if quick else 1000)
-    pairs = [("function", SYMPY), ("gradient", SYMPY), ("grad", SYMPY), ("vector", CASADI)]
-    return [case.shown] + [times(ratio(taken, *p).median) if p[1] in calls else "—" for p in pairs]
+    return {name: ratio(taken, name, other) for name, other in PAIRS.items() if other in calls}
 
 
 def by_lambdify(case: Case, sympy: Any, inputs: tuple[str, ...]) -> Call:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from benchmarks.measure import Ratio, table
 
-__all__ = ["COLUMNS", "REGIMES", "Regime", "summary"]
+__all__ = ["CALLS", "COLUMNS", "REGIMES", "Regime", "summary"]
 
 
 class Regime(NamedTuple):
@@ -80,6 +80,29 @@ COLUMNS: dict[str, Regime] = {
     "columns csv": Regime("CSV to sums of a gradient / pyarrow's reading in a stream", 1.2, 1.0),
 }
 """Those of columns in files, which are measured by themselves."""
+
+
+def of_calls() -> dict[str, Regime]:
+    """One point a call, and small batches, for the three formulas."""
+    shown = {"neuron": "neuron", "rosenbrock": "Rosenbrock", "black_scholes": "Black–Scholes"}
+    function = {"neuron": (1.0, 0.9), "rosenbrock": (0.7, 0.5), "black_scholes": (1.4, 1.2)}
+    block = {"neuron": (1.4, 1.2), "rosenbrock": (2.0, 1.3), "black_scholes": (1.2, 1.1)}
+    asked: dict[str, tuple[str, Mapping[str, tuple[float, float]]]] = {
+        "function": ("`f.function()` / SymPy's lambdify", function),
+        "gradient": ("`f.gradient` / SymPy's lambdify", dict.fromkeys(shown, (20, 12))),
+        "vector": ("`f.function().vector` / CasADi's call", dict.fromkeys(shown, (0.3, 0.1))),
+        "8192": ("native batch / C, 8,192 rows", block),
+        "100": ("native batch / C, 100 rows", dict.fromkeys(shown, (5, 2))),
+    }
+    return {
+        f"{key} {name}": Regime(f"{words}: {shown[name]}", *wanted)
+        for key, (words, bars) in asked.items()
+        for name, wanted in bars.items()
+    }
+
+
+CALLS: dict[str, Regime] = of_calls()
+"""Those of calls, which are measured by themselves."""
 
 
 def summary(figures: Mapping[str, Ratio], regimes: Mapping[str, Regime] = REGIMES) -> str:

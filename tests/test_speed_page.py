@@ -51,6 +51,18 @@ COLUMNS = {
     "columns csv": ("≤", 1.2, 1.0),
 }
 """The same of columns in files."""
+CALLS = {
+    "function neuron": ("≤", 1.0, 0.9),
+    "function rosenbrock": ("≤", 0.7, 0.5),
+    "function black_scholes": ("≤", 1.4, 1.2),
+    **{f"gradient {name}": ("≤", 20, 12) for name in ("neuron", "rosenbrock", "black_scholes")},
+    **{f"vector {name}": ("≤", 0.3, 0.1) for name in ("neuron", "rosenbrock", "black_scholes")},
+    "8192 neuron": ("≤", 1.4, 1.2),
+    "8192 rosenbrock": ("≤", 2.0, 1.3),
+    "8192 black_scholes": ("≤", 1.2, 1.1),
+    **{f"100 {name}": ("≤", 5, 2) for name in ("neuron", "rosenbrock", "black_scholes")},
+}
+"""The same of calls."""
 PARTS = (
     "startup", "parse", "gradient", "value", "sides", "batch", "compile", "growth", "derive", "tensor",
 )  # fmt: skip
@@ -79,7 +91,7 @@ def part(name: str) -> str:
 
 
 def test_the_regimes_are_those_that_were_asked_for(module: Any) -> None:
-    for known, asked in ("REGIMES", ASKED), ("COLUMNS", COLUMNS):
+    for known, asked in ("REGIMES", ASKED), ("COLUMNS", COLUMNS), ("CALLS", CALLS):
         regimes = getattr(module("regimes"), known)
         assert {
             name: ("≥" if regime.least else "≤", regime.bar, regime.goal)

@@ -418,6 +418,14 @@ class Expression(Drawn):
         ``wrt`` chooses the inputs to differentiate, all by default.  Values are as in ``evaluate``.
         """
         values = self.named(values, inputs)
+        names, numbers = self.graph.inputs, FLOAT.issuperset(map(type, values.values()))
+        if numbers and values.keys() == names.keys():
+            point = {name: values[name] for name in names}
+            run = Run.at_plain_point(
+                self.text, self.at_numbers, point, select_inputs(self.graph, wrt)
+            )
+            if run is not None:
+                return run
         try:
             evaluator, given = self.at(values)
         except InputError as error:
@@ -1145,9 +1153,10 @@ class Run(Drawn, diagnostics.DiagnosedRun):
 
         Raises ``RequestError`` after a forward sweep alone, ``InputError`` for what is no such name.
         """
+        gradient = self.gradient
+        if name in gradient:
+            return gradient[name]
         adjoints_of(self, "derivatives", "value is what evaluate() found")
-        if name in self.gradient:
-            return self.gradient[name]
         node = next((node for node, other in self.names.items() if other == name), None)
         if node is None:
             raise not_an_input(self.graph, normal_name(name))

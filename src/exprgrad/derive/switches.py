@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Needed", "Suspects", "SwitchFunction", "condition_switch_functions", "find_nonsmooth_nodes",
-    "find_suspects", "movable_nodes", "required_equalities", "row_requirements", "switch_functions",
+    "find_suspects", "movable_nodes", "required_equalities", "required_pairs", "row_requirements",
+    "switch_functions",
 ]  # fmt: skip
 
 Needed = list[tuple[int, int | float]]
@@ -126,6 +127,14 @@ def find_suspects(graph: Graph, nodes: Iterable[int], active: Sequence[int]) -> 
         owners, first, second = (list(column) for column in zip(*found, strict=True))
         screens.append(SharedNeeds(owners, value_getter(first), value_getter(second), number))
     return Suspects(graph, screens, others, active, moving)
+
+
+def required_pairs(graph: Graph, nodes: Iterable[int]) -> Needed | None:
+    """Return the needs of some nodes for a kink or a jump; None if a row does not tell."""
+    moving = movable_nodes(graph)
+    needed = [node_requirements(graph, node, moving) for node in nodes]
+    known = [pairs for pairs in needed if pairs is not None]
+    return [*chain.from_iterable(known)] if len(known) == len(needed) else None
 
 
 def node_requirements(graph: Graph, node: int, moving: Sequence[int]) -> Needed | None:

@@ -161,7 +161,7 @@ class DiagnosedRun(evaluation.SweptRun):
     @cached_property
     def is_plain(self) -> bool:
         """Whether the swept gradient is finite and, as far as can be seen, rests on no convention."""
-        if self.adjoints is None:
+        if self.answer is not None or self.adjoints is None:
             return True
         # An infinite node may pass no slope on, as a pole does in sign(1/x).  The sum is quick.
         is_whole = not self.graph.shapes and math.isfinite(sum(self.values))
@@ -181,7 +181,7 @@ class DiagnosedRun(evaluation.SweptRun):
         shape.
         """
         gradient = self.swept
-        if not self.is_plain:
+        if self.answer is None and not self.is_plain:
             gradient |= {name: value for name, (_, value) in self.corrected.items()}
         return gradient
 

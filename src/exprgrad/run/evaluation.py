@@ -9,8 +9,9 @@ keeps what is computed only once; results live in a Run, and never on the graph'
 # Without ``from __future__ import annotations``: typing would compile each field's text at every start.
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
+from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from exprgrad.errors import RequestError
@@ -64,6 +65,10 @@ NEGLIGIBLE = 16 * 2.0**-1074
 """The error allowed to a 0: some of the least doubles."""
 MOST_SWEEPS = 8
 """The number of choices of inputs whose reverse sweeps are kept."""
+FEW_POINTS = 200
+"""The evaluations from which on it pays to compile a function."""
+LONGEST_COMPILED = 1000
+"""The most nodes of a graph that is compiled."""
 
 
 # Evaluators.
@@ -98,6 +103,8 @@ class Floats:
         self.graph = graph
         self.programs: dict[object, Any] = {}
         self.tapes: dict[tuple[str, ...], Tape] = {}
+        self.functions: dict[tuple[str, ...], Any] = {}
+        self.points = 0
 
     @cached_property
     def plan(self) -> Plan:
@@ -124,6 +131,31 @@ class Floats:
         """Every node's data and grad."""
         data = follow_plan(self.plan, inputs)
         return data, play_tape(self.tapes.get(wrt) or self.tape(wrt), data)
+
+    def plain_answer(
+        self, point: Iterable[float], wrt: tuple[str, ...]
+    ) -> tuple[float, Sequence[float]] | None:
+        """The value, and a tuple that begins with the derivatives, if no more is worth knowing there.
+
+        So it is where all is finite, away from kinks and jumps.  None elsewhere, and at the first points:
+        the sweeps find the same numbers, but for the sign of a 0.
+        """
+        function = self.functions.get(wrt)
+        if function is None:
+            self.points += 1
+            if self.points > FEW_POINTS and len(self.graph) <= LONGEST_COMPILED:
+                self.compile(wrt)
+            return None
+        answer = value, found = function(*point)
+        return answer if value and all(found) and isfinite(found[-1]) else None
+
+    def compile(self, wrt: tuple[str, ...]) -> None:
+        """Compile the function that finds the answer at plain points."""
+        from exprgrad.run.engines.point_function import build_screened_function
+
+        visited = dict.fromkeys(self.tape(wrt).edges.users)
+        make = partial(build_screened_function, self.graph, wrt, visited)
+        remember(self.functions, wrt, make, MOST_SWEEPS)
 
     def errors(self, values: list[Any], adjoints: Any) -> tuple[list[float], list[float]]:
         """By node: what rounding may have done to its data, and to its grad, as far as bounds tell."""
@@ -184,6 +216,9 @@ class ArrayEvaluator:
             self.recorded, wrt, lambda: arrays.record_arrays(self.graph, wrt), MOST_SWEEPS
         )
         return arrays.play_arrays(self.graph, inputs, wrt, sweep)
+
+    def plain_answer(self, point: Iterable[float], wrt: tuple[str, ...]) -> None:
+        """Tensors are swept."""
 
     def errors(self, values: list[Any], adjoints: Any) -> tuple[list[Any], list[Any]]:
         """By node: what rounding may have done to its data, and to its grad, as far as bounds tell."""
@@ -383,14 +418,20 @@ class SweptRun:
     ``ends(user, operand)``  the shapes of an edge's ends; None over numbers
     ``beside``     the fields that an edge has over tensors alone
     ``met``        the kinks and jumps that it meets, with flags of where; ``quiet`` if none does
+
+    At a plain point there may be an ``answer``, value and derivatives alone: then the sweeps are made when
+    they are read.
     """
+
+    answer: tuple[Any, Sequence[Any]] | None = None
+    evaluator: Evaluator
 
     def __init__(
         self,
         text: str,
         graph: Graph,
         inputs: Mapping[str, Any],
-        values: list[Any],
+        values: list[Any] | None,
         adjoints: "Adjoints | over_arrays.ArrayAdjoints | None" = None,
         wrt: tuple[str, ...] | None = None,
         spelled: Mapping[str, str] = NOTHING,
@@ -398,10 +439,11 @@ class SweptRun:
         self.text = text
         self.graph = graph
         self.inputs: dict[str, Any] = dict(inputs)
-        self.values = values
-        self.adjoints = adjoints
         self.wrt = wrt
         self.spelled = spelled
+        if values is not None:
+            self.values = values
+            self.adjoints = adjoints
 
     @classmethod
     def of(
@@ -419,10 +461,40 @@ class SweptRun:
         values, adjoints = evaluator.gradient(inputs, wrt)
         return cls(text, evaluator.graph, inputs, values, adjoints, wrt, spelled)
 
+    @classmethod
+    def at_plain_point(
+        cls, text: str, evaluator: Evaluator, inputs: Mapping[str, Any], wrt: tuple[str, ...]
+    ) -> Self | None:
+        """The run of both sweeps, which are made when they are read; None unless the point is plain.
+
+        ``inputs`` are in the graph's order.
+        """
+        answer = evaluator.plain_answer(inputs.values(), wrt)
+        if answer is None:
+            return None
+        run = cls(text, evaluator.graph, inputs, None, None, wrt)
+        run.answer, run.evaluator = answer, evaluator
+        return run
+
+    @cached_property
+    def sweeps(self) -> "tuple[list[Any], Adjoints | over_arrays.ArrayAdjoints]":
+        """Both sweeps of a run that was made without, for those who read more than the answer."""
+        return self.evaluator.gradient(self.inputs, self.wrt or ())
+
+    @cached_property
+    def values(self) -> list[Any]:
+        """Each node's data."""
+        return self.sweeps[0]
+
+    @cached_property
+    def adjoints(self) -> "Adjoints | over_arrays.ArrayAdjoints | None":
+        """What the reverse sweep found; None without one."""
+        return self.sweeps[1]
+
     @property
     def value(self) -> Any:
         """The output's data: a float, or a NumPy array."""
-        return self.values[self.graph.output]
+        return self.values[self.graph.output] if self.answer is None else self.answer[0]
 
     @cached_property
     def errors(self) -> tuple[list[Any], list[Any]]:
@@ -432,6 +504,8 @@ class SweptRun:
     @property
     def swept(self) -> dict[str, Any]:
         """The reverse sweep's gradient, with its conventions at kinks and jumps."""
+        if self.answer is not None:
+            return dict(zip(self.wrt or (), self.answer[1], strict=False))  # the screen is last
         if self.adjoints is None:
             return {}
         grads, nodes = self.adjoints.grads, self.graph.inputs

@@ -139,6 +139,17 @@ def test_no_name_of_an_expression_is_compiled(text: str) -> None:
         assert all(map(OURS.fullmatch, names_compiled(written)))
 
 
+def test_a_number_that_is_missing_is_named() -> None:
+    h = exprgrad.parse("rate*λ^2 + v7*x").function()
+    with pytest.raises(TypeError, match=r"missing 2 required positional arguments: 'v7' and 'x'"):
+        h(1.0, 2.0)
+    with pytest.raises(TypeError, match=r"missing 1 required positional argument: 'x'"):
+        h.vector(np.array([1.0, 2.0, 3.0]))
+    with pytest.raises(TypeError, match=r"missing 1 required positional argument: 'x'"):
+        h.hessian(np.array([1.0, 2.0, 3.0]))
+    assert h(1.0, 2.0, 3.0, 5.0) == (19.0, (4.0, 4.0, 5.0, 3.0))
+
+
 def test_what_is_refused() -> None:
     for f in (exprgrad.parse("sum(x)"), exprgrad.parse("x*y", shapes={"x": (3,)})):
         with pytest.raises(exprgrad.RequestError, match="not tensors") as caught:

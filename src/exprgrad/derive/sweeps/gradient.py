@@ -9,6 +9,7 @@ propagation of gradients) and chapter 5 (forward over reverse for second derivat
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
+from math import nan
 from typing import NamedTuple
 
 from exprgrad.derive.build import GraphBuilder
@@ -27,7 +28,8 @@ from exprgrad.graph.ops import BY_NAME
 
 __all__ = [
     "GRAD", "EdgeProgram", "Entries", "adjoint_program", "cotangent_name", "display_rule_derivatives",
-    "edge_program", "gradient", "hessian_entries", "jacobian_entries", "jvp", "tangent_name", "vjp",
+    "edge_program", "gradient", "hessian_entries", "jacobian_entries", "jvp", "screened_gradient",
+    "tangent_name", "vjp",
 ]  # fmt: skip
 
 Entries = dict[tuple[int, int], int]
@@ -43,6 +45,28 @@ def gradient(graph: Graph, wrt: Sequence[str], rule: Rule = computed) -> Program
     source = SweepSource(GraphBuilder(graph.empty(), typed=rule is shown), graph, rule)
     derivatives = input_adjoints(source, {graph.output: source.builder.constant(1.0)}, wrt)
     return source.builder.program([source.image[graph.output], *derivatives])
+
+
+def screened_gradient(
+    graph: Graph, wrt: Sequence[str], pairs: Sequence[tuple[int, int | float]]
+) -> Program:
+    """The gradient of a graph of numbers, and last a number that is finite only at a plain point.
+
+    There every node and every derivative is finite, and no pair, of two nodes or a node and a number, is
+    equal.
+    """
+    source = SweepSource(GraphBuilder(graph.empty()), graph)
+    builder, image = source.builder, source.image
+    answers = [
+        image[graph.output],
+        *input_adjoints(source, {graph.output: builder.constant(1.0)}, wrt),
+    ]
+    screen = builder.total([*dict.fromkeys([*image, *answers])])
+    for one, other in pairs:
+        beside = builder.constant(other) if isinstance(other, float) else image[other]
+        met = builder.apply("eq", image[one], beside)
+        screen = builder.apply("where", met, builder.constant(nan), screen)
+    return builder.program([*answers, screen])
 
 
 def display_rule_derivatives(graph: Graph, wrt: Sequence[str]) -> Program:

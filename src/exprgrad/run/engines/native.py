@@ -223,6 +223,26 @@ class NativeKernel:
         elif stop > start:
             self.few([column[start:stop] for column in columns], [o[start:stop] for o in outputs])
 
+    def repeat(
+        self, columns: Sequence[np.ndarray], outputs: Sequence[np.ndarray], rows: int
+    ) -> Callable[[], object] | None:
+        """A function that computes all rows of the same arrays again; None where outputs are large.
+
+        They have to be where they are now.
+        """
+        if len(outputs) * outputs[0].nbytes >= LARGE:
+            return None
+        if rows < self.width:
+            return partial(self.few, columns, outputs)
+        places = array("Q", map(data_address, [*columns, *outputs]))
+        given, _ = places.buffer_info()
+        found = ctypes.c_void_p(given + places.itemsize * len(columns))
+        play: partial[object] = partial(
+            self.function, ctypes.c_void_p(given), found, ctypes.c_int64(0), ctypes.c_int64(rows)
+        )
+        play.__dict__["places"] = places  # which must live as long as it is called
+        return play
+
     def few(self, columns: Sequence[np.ndarray], outputs: Sequence[np.ndarray]) -> None:
         """Compute fewer rows than a vector holds, padded with copies of the first row."""
         given = np.empty((len(columns), self.width))

@@ -8,18 +8,23 @@ the bare text calls ``math`` as it is, and where that raises, the careful text h
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
+from math import nan
 from typing import Any, Protocol, cast
 
-from exprgrad.derive.lower.lower import lower_program, row_programs
+from exprgrad.derive.lower.lower import lower_program, missing_rows, row_programs
 from exprgrad.derive.lower.translate import build_requested_program
-from exprgrad.graph.graph import Graph, refuse_tensors
-from exprgrad.language.code.program import function_source
+from exprgrad.derive.sweeps.gradient import screened_gradient
+from exprgrad.derive.switches import required_pairs
+from exprgrad.graph.graph import Graph, Program, refuse_tensors
+from exprgrad.graph.ops import BY_NAME
+from exprgrad.language.code.program import Result, function_source
 from exprgrad.language.code.target import Target
 from exprgrad.language.code.targets.python import BARE, CAREFUL, SHARED
 from exprgrad.run.numbers.sweeps import functions
 
-__all__ = ["PointFunction", "build_point_function", "point_texts"]
+__all__ = ["PointFunction", "build_point_function", "build_screened_function", "point_texts"]
 
 GUARDED = """{{head}}
  try:
@@ -49,9 +54,14 @@ class PointFunction(Protocol):
 
 def point_texts(graph: Graph, wrt: tuple[str, ...], order: int) -> tuple[str, str]:
     """The careful text and the bare one, in Python, for derivatives up to an order."""
-    program, parts = build_requested_program(
-        graph, wrt, value_only=False, of=None, second=order == 2
+    return program_texts(
+        graph,
+        *build_requested_program(graph, wrt, value_only=False, of=None, second=order == 2),
     )
+
+
+def program_texts(graph: Graph, program: Program, parts: Sequence[Result]) -> tuple[str, str]:
+    """The careful text and the bare one, in Python, of a program that was derived from a graph."""
     guarded = GUARDED.format(", ".join(f"v{at}" for at in range(len(graph.inputs))))
 
     def write_program(target: Target) -> str:
@@ -62,6 +72,37 @@ def point_texts(graph: Graph, wrt: tuple[str, ...], order: int) -> tuple[str, st
 
     bare = BARE._replace(layout=BARE.layout._replace(file=guarded))
     return write_program(CAREFUL), write_program(bare)
+
+
+def compile_texts(careful: str, bare: str) -> Any:
+    """The function that the bare text has, which calls the careful one where ``math`` raises."""
+    names: dict[str, Any] = {"math": math, **{row: functions[row] for row in SHARED}}
+    exec(careful, names)
+    names = {**names, "careful": names["f"]}  # the careful one keeps its helpers
+    exec(bare, names)
+    return names["f"]
+
+
+def has_swept_numbers(graph: Graph) -> bool:
+    """Whether a program's numbers are the sweep's: it has no formula for one of the sweep's functions."""
+    rows = [BY_NAME[str(row)] for row in missing_rows(graph, CAREFUL.spelled)]
+    return all(row.value or row.equation for row in rows)
+
+
+def build_screened_function(
+    graph: Graph, wrt: tuple[str, ...], visited: Iterable[int]
+) -> Callable[..., tuple[float, tuple[float, ...]]]:
+    """A function of single points: the value; the derivatives, and last what ``screened_gradient`` says.
+
+    ``visited`` are the nodes that the sweep passes in reverse, at whose kinks there is more to say.
+    """
+    pairs = required_pairs(graph, visited)
+    program = screened_gradient(graph, wrt, pairs or ())
+    if pairs is None or not has_swept_numbers(program.graph):
+        return lambda *_: (nan, (nan,))
+    parts = [Result("value"), Result("gradient", ((*wrt, "screen"),))]
+    function = compile_texts(*program_texts(graph, program, parts))
+    return cast("Callable[..., tuple[float, tuple[float, ...]]]", function)
 
 
 def build_point_function(
@@ -78,17 +119,16 @@ def build_point_function(
         help="f.compile() takes columns, a number in each row, and f.gradient(…) takes tensors",
     )
 
-    def compile_texts(order: int) -> Any:
-        """The function for derivatives up to an order."""
-        careful, bare = point_texts(graph, wrt, order)
-        names: dict[str, Any] = {"math": math, **{row: functions[row] for row in SHARED}}
-        exec(careful, names)
-        names = {**names, "careful": names["f"]}  # the careful one keeps its helpers
-        exec(bare, names)
-        return names["f"]
+    def compile_order(order: int) -> Any:
+        """The function for derivatives up to an order; its errors name the inputs, which no text has."""
+        function = compile_texts(*point_texts(graph, wrt, order))
+        code, count = function.__code__, len(graph.inputs)
+        names = (*graph.inputs, *code.co_varnames[count:])
+        function.__code__ = code.replace(co_varnames=names)
+        return function
 
-    function = compile_texts(order)
-    second = cache(lambda: function if order == 2 else compile_texts(2))
+    function = compile_order(order)
+    second = cache(lambda: function if order == 2 else compile_order(2))
 
     def vector(x: Any, /) -> tuple[float, Any]:
         """The value and the gradient, an array, at a point that is one array."""
