@@ -205,7 +205,7 @@ sumsq  sum([{all}]^2)
 )
 """A function elsewhere → what its call becomes that is no call of one here; ``form_slots`` fills it.
 
-``word/2`` is a call with so many operands and settings, ``Word[2]`` one in brackets, as Mathematica's;
+``word/2`` is a call with two operands, settings among them, ``Word[2]`` one in brackets, as Mathematica's;
 ``WORD:TRUE`` is a spreadsheet's that accumulates.
 """
 DERIVATIVES = (
