@@ -18,11 +18,11 @@ def f(lambda_, ψ, y1, class_, gradient, value, t1, exp):
     return value_, (ψ, lambda_, t2, y1*(2.0*class_), value, gradient, 1.0, t3 + exp*f_cos(exp))
 
 
-def f_cos(x):
-    """math.cos, with IEEE's answer outside its domain."""
-    return math.cos(x) if math.isfinite(x) else math.nan
-
-
 def f_sin(x):
     """math.sin, with IEEE's answer outside its domain."""
     return math.sin(x) if math.isfinite(x) else math.nan
+
+
+def f_cos(x):
+    """math.cos, with IEEE's answer outside its domain."""
+    return math.cos(x) if math.isfinite(x) else math.nan

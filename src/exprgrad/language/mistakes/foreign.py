@@ -205,7 +205,7 @@ sumsq  sum([{all}]^2)
 )
 """A function elsewhere → what its call becomes that is no call of one here; ``form_slots`` fills it.
 
-``word/2`` is a call with that many operands and settings, ``Word[2]`` one in brackets, as Mathematica's;
+``word/2`` is a call with two operands, settings among them, ``Word[2]`` one in brackets, as Mathematica's;
 ``WORD:TRUE`` is a spreadsheet's that accumulates.
 """
 DERIVATIVES = (
@@ -216,7 +216,7 @@ ROOTS = "a root is root(x^2 - 2, x, 1), searched for from 1, or root(x^2 - 2, x,
 INCOMPLETE = (
     "there are no incomplete elliptic integrals; the complete ones are elliptic_k and elliptic_e"
 )
-ORDERS = "a Bessel function's order is a whole number, as in besselj(0, x)"
+BESSEL_ORDERS = "a Bessel function's order is a whole number, as in besselj(0, x)"
 ABSENT = read_table(
     f"""
 D Derivative Diff derivative diff grad gradient  {DERIVATIVES}
@@ -232,8 +232,8 @@ ATAN2  a spreadsheet's ATAN2(x, y) is atan2(y, x) here
 DiracDelta  it is no function; heaviside(x) is its integral
 CDF  that of the standard normal distribution is normcdf(x)
 PDF  that of the standard normal distribution is normpdf(x)
-I_n I_m I_k I_l I_nu I_ν I_alpha I_α J_n J_m J_k J_l J_nu J_ν J_alpha J_α  {ORDERS}
-K_n K_m K_k K_l K_nu K_ν K_alpha K_α Y_n Y_m Y_k Y_l Y_nu Y_ν Y_alpha Y_α  {ORDERS}
+I_n I_m I_k I_l I_nu I_ν I_alpha I_α J_n J_m J_k J_l J_nu J_ν J_alpha J_α  {BESSEL_ORDERS}
+K_n K_m K_k K_l K_nu K_ν K_alpha K_α Y_n Y_m Y_k Y_l Y_nu Y_ν Y_alpha Y_α  {BESSEL_ORDERS}
 jn yn  spherical Bessel functions are not here
 hermite laguerre legendre  polynomials are written out, power by power
 gammainc gammaincc igamma lowergamma uppergamma gamma/2 Gamma/2 Γ/2  there is no incomplete gamma function

@@ -66,7 +66,7 @@ def syntax_error(message: str, help: str, span: Span) -> LanguageError:
 
 
 Refusal = tuple[object, str, str, Span]
-"""A test, the message, what to write, and the place."""
+"""A condition under which something is refused, the message, what to write, and the place."""
 
 
 def refuse_first(*refusals: Refusal) -> None:

@@ -37,7 +37,7 @@ QUESTIONS = {
     "How does a local derivative differ from a gradient?": ("chain",),
     "Why does a reverse sweep cost about two forward ones?": ("paths",),
     "What is saturation?": ("vanish", "neuron"),
-    "What is a dead ReLU?": ("dead", "kink"),
+    "What is a dead ReLU?": ("dead",),
     "What shape is the gradient of a matrix, and why?": ("matrix", "tensors"),
     "Which step h is best for a difference?": ("check",),
     "What does a kink do to a gradient?": ("check", "kink"),

@@ -34,6 +34,7 @@ from exprgrad.show.page.arithmetic import (
     tensor_program,
 )
 from exprgrad.show.page.lessons import (
+    BUILT_IN,
     LIVE,
     Formula,
     Lesson,
@@ -554,6 +555,8 @@ def needed_assets(
         **dict.fromkeys(IN_LESSONS, lesson is not None),
         **dict.fromkeys(IN_COURSES, is_in_course),
         "kept": lesson is not None and not is_in_course,
+        # Who comes to a second lesson knows the page.
+        "tour": lesson is None or lesson.name == BUILT_IN[0],
         "answers": lesson is not None
         and any(task.answer is not None for task in all_tasks(lesson)),
         **{f"live-{name}": name in moves for name in LIVE},

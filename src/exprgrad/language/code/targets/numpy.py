@@ -196,7 +196,7 @@ def padded_spelling(function: str, reshaping: str, *, flat: bool = False) -> Spe
     return spelled
 
 
-PLACES = Repeat(
+ARRAY_REPEAT = Repeat(
     "{name} = np.broadcast_to({text}, {first}.shape)",
     "while np.any({go}):",
     "{name} = np.where({go}, {text}, {name})",
@@ -208,7 +208,7 @@ NUMPY = Target(
     title="NumPy",
     place=2,
     ending=".py",
-    layout=python_layout("import numpy as np", '@np.errstate(all="ignore")\n', PLACES),
+    layout=python_layout("import numpy as np", '@np.errstate(all="ignore")\n', ARRAY_REPEAT),
     forms=elementwise_forms("np", Form("np.where({0}, 1.0, 0.0)")),
     calls=functions_of_rows("np.", f"{FUNCTIONS} exp2 log1p sinh cosh atanh=arctanh"),
     constants={"pi": "np.pi", "inf": "np.inf", "nan": "np.nan"},

@@ -49,7 +49,7 @@ def python_layout(imports: str, decorator: str = "", repeat: Repeat = REPEAT) ->
     )
 
 
-def python_rule_text(rule: str) -> str:
+def rule_in_python(rule: str) -> str:
     """A short rule of the op table in Python."""
     text = re.sub("[0-9]+", r"\g<0>.0", rule.replace("abs(x) < inf", "math.isfinite(x)"))
     return re.sub(r"\binf\b", "math.inf", text)
@@ -57,7 +57,7 @@ def python_rule_text(rule: str) -> str:
 
 OUTSIDE = {
     row: "".join(
-        f"{python_rule_text(pole)} if {python_rule_text(where)} else "
+        f"{rule_in_python(pole)} if {rule_in_python(where)} else "
         for where, pole in BY_NAME[row].poles
     )
     + "math.nan"
@@ -83,7 +83,7 @@ HELPERS = {
     **{
         row: f'''def F_{row}(x):
     """math.{row}, with IEEE's answer outside its domain."""
-    return math.{row}(x) if {python_rule_text(BY_NAME[row].domain)} else {other}
+    return math.{row}(x) if {rule_in_python(BY_NAME[row].domain)} else {other}
 '''
         for row, other in OUTSIDE.items()
     },
