@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from exprgrad.errors import RequestError
 
 __all__ = [
-    "BUILT_IN", "LESSONS", "LIVE", "POINT_SETS", "Formula", "Lesson", "LessonPart", "Task", "all_tasks", "find_lesson",
-    "functions_as_formulas", "goals_by_task", "nodes_in_task", "read_lesson", "set_columns",
+    "BUILT_IN", "LESSONS", "LIVE", "POINT_SETS", "Formula", "Lesson", "LessonPart", "Task", "all_tasks",
+    "find_lesson", "functions_as_formulas", "goals_by_task", "nodes_in_task", "read_lesson", "set_columns",
     "training_sets",
 ]  # fmt: skip
 

@@ -331,6 +331,7 @@ STYLES = (
     "bars.css",
     "course.css",
     "front.css",
+    "tour.css",
 )
 """The style sheets beside the page's own."""
 CODE = '<section id="code" data-tab="Code"><h2>Code</h2></section>'
@@ -388,17 +389,17 @@ BEFORE_CONDITIONS = ("if", "for", "while", "switch")
 """What parentheses follow that hold no parameters, though a block follows them."""
 OWN_PROPERTIES = {
     "about", "above", "active", "again", "asked", "asking", "below", "bends", "best", "blamed", "bound",
-    "box", "branch", "carried", "corrected", "count", "counted", "crossing", "digits", "domain",
-    "drawn", "edge", "edges", "factors", "field", "flows", "form", "found", "gate", "gated", "gates",
-    "given", "got", "grads", "grid", "group", "head", "heights", "hides", "high", "ids", "isLayer",
-    "jacobian", "kind", "label", "late", "libraries", "lines", "local", "locals", "loose", "losses",
-    "lost", "low", "made", "middle", "missing", "mistake", "more", "moved", "node", "nodes", "notes",
-    "operand", "operands", "origin", "output", "outputs", "overwrite", "panel", "partials", "passage",
-    "passed", "passes", "pattern", "phase", "picked", "place", "position", "predicted", "preset",
-    "product", "programs", "progress", "reads", "replaced", "result", "room", "row", "rows", "rule",
-    "said", "shape", "sheets", "short", "sideVerdict", "signs", "slide", "slopes", "spans", "special",
-    "start", "steps", "terms", "text", "ticks", "todo", "toured", "tries", "truth", "uncover", "user",
-    "vague", "verdict", "visit", "visits", "ways", "wire", "wires", "words", "wrt",
+    "box", "branch", "carried", "corrected", "count", "counted", "crossing", "digits", "domain", "drawn",
+    "edge", "edges", "factors", "field", "flows", "form", "found", "gate", "gated", "gates", "given",
+    "got", "grads", "grid", "group", "head", "heights", "hides", "high", "ids", "isAway", "isLayer",
+    "jacobian", "kind", "knob", "label", "late", "libraries", "lines", "local", "locals", "loose",
+    "losses", "lost", "low", "made", "middle", "missing", "mistake", "more", "moved", "node", "nodes",
+    "notes", "operand", "operands", "origin", "output", "outputs", "overwrite", "panel", "partials",
+    "passage", "passed", "passes", "pattern", "phase", "picked", "place", "position", "predicted",
+    "preset", "product", "programs", "progress", "reads", "replaced", "result", "room", "row", "rows",
+    "rule", "said", "shape", "sheets", "short", "sideVerdict", "signs", "slide", "slopes", "spans",
+    "special", "spots", "start", "steps", "terms", "text", "ticks", "todo", "toured", "tries", "truth",
+    "uncover", "user", "vague", "verdict", "visit", "visits", "ways", "wire", "wires", "words", "wrt",
 }  # fmt: skip
 """Properties that are ours alone, in the script and in the page's data; no text names one."""
 SHORT_KEYWORDS = ("do", "if", "in", "of", "as")
@@ -556,7 +557,7 @@ def needed_assets(
         **dict.fromkeys(IN_COURSES, is_in_course),
         "kept": lesson is not None and not is_in_course,
         # Who comes to a second lesson knows the page.
-        "tour": lesson is None or lesson.name == BUILT_IN[0],
+        **dict.fromkeys(("tour", "tour.css"), lesson is None or lesson.name == BUILT_IN[0]),
         "answers": lesson is not None
         and any(task.answer is not None for task in all_tasks(lesson)),
         **{f"live-{name}": name in moves for name in LIVE},
