@@ -34,7 +34,7 @@ slider.oninput = () => { stop(); go(Number(slider.value)); };
 // A step without its numbers and what comes of them, for a reader who is to say it.
 function unsolved(text) {
   const sides = text.split(" = ");
-  return sides.length > 1 ? sides.slice(0, Math.max(1, sides.length - 2)).join(" = ") : text.split(/:| at /)[0];
+  return sides[1] ? sides.slice(0, Math.max(1, sides.length - 2)).join(" = ") : text.split(/:| at /)[0];
 }
 
 const START = "Press Next, or →.  First comes each node's data, from its operands.";
