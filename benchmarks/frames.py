@@ -99,7 +99,7 @@ def frames(page: Any) -> list[float]:
 
 def report(formulas: Mapping[str, tuple[str, Mapping[str, float]]]) -> str:
     """A table of the nodes, and of the frames' median and worst."""
-    rows = []
+    rows: list[list[str]] = []
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium"), args=[*UNBOUND]

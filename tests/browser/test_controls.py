@@ -45,7 +45,7 @@ def shown_steps(page: Any) -> list[Shown]:
 
 def test_ways_through_the_steps(browse: Any) -> None:
     """Buttons, the slider, the list of steps: each goes where the arrow keys do."""
-    page = browse.show(lesson_html("diamond"))
+    page = browse.show(html_of("b = a + 1; c = a*3; d = b*c", a=2.0))
     steps = shown_steps(page)
     end = len(steps) - 1
     press(page, "First step")

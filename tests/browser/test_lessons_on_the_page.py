@@ -615,7 +615,8 @@ def test_no_answer_is_seen_before_it_is_given(name: str, browse: Any) -> None:
     """
     page, lesson = lesson_page(browse, name), LESSONS[name]
     known: dict[str, set[str]] = {}
-    for at, part in enumerate(lesson.parts or [lesson]):
+    parts: list[Lesson | LessonPart] = [*lesson.parts] or [lesson]
+    for at, part in enumerate(parts):
         if lesson.parts:
             open_part(page, at)
         own = known.setdefault(getattr(part, "formula", ""), set())
