@@ -304,6 +304,8 @@ def test_a_projector_shows_letters_of_18_pixels(width: int, height: int, browse:
     html = lesson_html("network" if width == 1280 else "neuron")
     page = browse.show(html, viewport={"width": width, "height": height})
     press(page, "Projector")
+    if width == 1280:
+        press(page, "The whole graph")
     step_on(page)
     least = page.evaluate(
         """() => {
