@@ -549,6 +549,7 @@ NO_ROW = {
     "exprgrad.from_latex": "a formula",
     "exprgrad.file": "a value to be read",
     "exprgrad.draw": "a picture of the sweep",
+    "exprgrad.write_course": "pages of the sweep",
 }
 NO_ROW |= dict.fromkeys(
     (
