@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Mapping
 from functools import cache
 from typing import Any, NamedTuple
@@ -16,7 +17,7 @@ from exprgrad.show.page.listing import OF_NUMBERS, OF_TENSORS, listing_data
 __all__ = [
     "DEEP", "LAST", "Shown", "answer_all", "answer_task", "break_it", "code_of", "edit", "follow",
     "html_of", "last", "lesson_html", "listing", "panel", "press", "read", "results", "run_of", "spoken",
-    "step_on", "unfold",
+    "step_on", "unfold", "wait_until",
 ]  # fmt: skip
 
 LAST = "Last step"
@@ -121,6 +122,14 @@ def last(page: Any) -> Shown:
     """Go to the last step."""
     press(page, LAST)
     return read(page)
+
+
+def wait_until(page: Any, script: str) -> None:
+    """Wait until a script finds something; the page's own policy lets no script ask for itself."""
+    end = time.monotonic() + 30
+    while not page.evaluate(script) and time.monotonic() < end:
+        page.wait_for_timeout(50)
+    assert page.evaluate(script)
 
 
 def follow(page: Any, link: str) -> None:

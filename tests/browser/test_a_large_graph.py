@@ -8,7 +8,7 @@ import pytest
 
 from browsers import axe
 from networks import network
-from pages import html_of, last, lesson_html, press, read
+from pages import html_of, last, lesson_html, press, read, wait_until
 
 SHUT = """() => [...document.querySelectorAll('.cover.shut')]
   .map(cover => cover.querySelector('text').textContent).sort()"""
@@ -48,7 +48,7 @@ def large() -> str:
 def test_layers_open_by_a_click(browse: Any) -> None:
     page = browse.show(large())
     layers, neurons = ["a1", "a2"], [f"a{layer}_{at}" for layer in (1, 2) for at in range(1, 5)]
-    page.wait_for_function(f"({SHUT})().length")
+    wait_until(page, f"({SHUT})().length")
     assert {*page.evaluate(SHUT)} >= {*neurons, "out"}
     last(page)
     result = page.locator(".cover.neuron", has_text="a2_3").first
@@ -74,7 +74,7 @@ def test_layers_open_by_a_click(browse: Any) -> None:
 
 def test_the_keys_lead_into_a_folded_layer(browse: Any) -> None:
     page = browse.show(large())
-    page.wait_for_function(f"({SHUT})().length")
+    wait_until(page, f"({SHUT})().length")
     page.locator("[role=button][tabindex='0'].node, [role=button][tabindex='0'].chip").focus()
     for _ in range(4):
         page.keyboard.press("ArrowDown")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from exprgrad.show.page.lessons import LESSONS
-from pages import DEEP, html_of, lesson_html, read, unfold
+from pages import DEEP, html_of, lesson_html, read, unfold, wait_until
 
 WRITTEN = 300
 """Milliseconds after which a browser has kept what it was told to keep."""
@@ -100,7 +100,7 @@ def test_the_button_says_what_comes(width: int, height: int, browse: Any) -> Non
 @pytest.mark.parametrize("width, height", SIZES)
 def test_a_large_graph_opens_on_its_output(width: int, height: int, browse: Any) -> None:
     page = browse.show(page_of("deep"), viewport={"width": width, "height": height})
-    page.wait_for_function("document.getElementById('scroll').scrollLeft > 0")
+    wait_until(page, "document.getElementById('scroll').scrollLeft > 0")
     box, frame = (page.locator(part).bounding_box() for part in (".node.output", "#scroll"))
     assert frame["x"] <= box["x"] and box["x"] + box["width"] <= frame["x"] + frame["width"]
     assert page.locator("#map svg").is_visible()

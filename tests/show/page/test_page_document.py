@@ -195,6 +195,14 @@ def test_a_page_s_script_is_in_order(name: str) -> None:
     assert complaint(script(Reader(html))) == ""
 
 
+def test_the_style_names_the_properties_that_a_script_uses() -> None:
+    html = lesson_html("network")
+    style, script = re.search(r"<style>(.*?)</style>.*<script>(.*?)</script>", html, re.S).groups()
+    used = {*re.findall(r"""["'](--[a-z]+)["']""", script)}
+    assert "--z" in used
+    assert used <= {*re.findall(r"var\((--\w+)", style), *re.findall(r"(--\w+):", style)}
+
+
 def test_a_lesson_is_text_too() -> None:
     lesson = Lesson("x", "<b>&", "a*b", {"a": 1.0, "b": 2.0}, "<i>", ("<u>{{head}}",), "<b>?")
     page = Reader(page_document(parse("a*b").gradient(a=1, b=2), lesson=lesson))

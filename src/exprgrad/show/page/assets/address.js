@@ -37,7 +37,9 @@ views.push(() => {
     if (address() !== location.hash.slice(1)) history.replaceState(null, "", `#${address()}`);
   }, PATIENCE);
 });
-addEventListener("hashchange", () => {
+addEventListener("hashchange", ({newURL}) => {
+  // The address above may have been written in between.
+  if (newURL !== location.href) history.replaceState(null, "", newURL);
   app.given.clear();
   recall();
   show();

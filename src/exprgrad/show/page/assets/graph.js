@@ -110,8 +110,8 @@ function zoomTo(factor) {
 }
 // A graph that doesn't fit has a size of its own: the browser would try sizes for its frame at each step, and set all texts anew.
 function resize() {
-  graph.style.setProperty("--by", zoom ?? "");
-  graph.classList.toggle("sized", zoom || whole() < getComputedStyle(graph).getPropertyValue("--least"));
+  graph.style.setProperty("--z", zoom ?? "");
+  graph.classList.toggle("sized", zoom || whole() < getComputedStyle(graph).getPropertyValue("--s"));
 }
 const scale = () => graph.getBoundingClientRect().width / graph.viewBox.baseVal.width;
 const zooms = {"+": () => zoomTo(scale() * FASTER), "−": () => zoomTo(scale() / FASTER), "Fit": () => zoomTo(zoom && !graph.querySelector(".cover") ? null : whole())};
