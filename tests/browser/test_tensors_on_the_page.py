@@ -11,7 +11,7 @@ import pytest
 from browsers import axe
 from exprgrad import Run, parse
 from exprgrad.show.page.lessons import LESSONS
-from pages import follow, lesson_html, panel, press
+from pages import answer_task, follow, lesson_html, panel, press
 
 LAYER = "h = relu(X @ W + b); L = sum(h^2)"
 VALUES = {"X": [[1, 2], [3, -4]], "W": [[1, 0.5, 2], [2, -1, 1]], "b": [0.1, 0.2, 0.3]}
@@ -173,6 +173,8 @@ def test_the_lesson_on_tensors(browse: Any) -> None:
             press(page, "Stop asking")
         if part == lesson.parts[3]:
             page.locator(".node:has([aria-label^='b,']) .grad + .map .cell").first.click()
+        first, answer = page.locator("details[open] li").first, part.tasks[0].answer
+        assert answer is None or answer_task(first, str(answer)) == "✓ Right."
         assert page.locator("details[open] li :checked").count() == 1
     press(page, "ReLU's mask")
     page.locator("details").nth(1).locator("summary").click()
