@@ -16,7 +16,7 @@ import pytest
 
 from exprgrad.api import parse
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.show.page.lessons import LESSONS, Lesson, all_tasks
+from exprgrad.show.page.lessons import LESSONS, LIVE, Lesson, all_tasks
 from exprgrad.show.page.page import (
     OWN_PROPERTIES,
     STYLES,
@@ -197,10 +197,17 @@ def test_a_page_s_script_is_in_order(name: str) -> None:
 
 def test_the_style_names_the_properties_that_a_script_uses() -> None:
     html = lesson_html("network")
-    style, script = re.search(r"<style>(.*?)</style>.*<script>(.*?)</script>", html, re.S).groups()
+    parts = re.search(r"<style>(.*?)</style>.*<script>(.*?)</script>", html, re.S)
+    assert parts is not None
+    style, script = parts.groups()
     used = {*re.findall(r"""["'](--[a-z]+)["']""", script)}
     assert "--z" in used
     assert used <= {*re.findall(r"var\((--\w+)", style), *re.findall(r"(--\w+):", style)}
+
+
+def test_what_moves_keeps_its_name() -> None:
+    """An attribute of the page names it."""
+    assert not OWN_PROPERTIES & LIVE.keys()
 
 
 def test_a_lesson_is_text_too() -> None:

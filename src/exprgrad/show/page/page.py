@@ -390,7 +390,7 @@ BEFORE_CONDITIONS = ("if", "for", "while", "switch")
 OWN_PROPERTIES = {
     "about", "above", "active", "again", "asked", "asking", "below", "bends", "best", "blamed", "bound",
     "box", "branch", "carried", "corrected", "count", "counted", "crossing", "digits", "domain", "drawn",
-    "edge", "edges", "factors", "field", "flows", "form", "found", "gate", "gated", "gates", "given",
+    "edge", "edges", "factors", "field", "flows", "form", "found", "gate", "gated", "given",
     "got", "grads", "grid", "group", "head", "heights", "hides", "high", "ids", "isAway", "isLayer",
     "jacobian", "kind", "knob", "label", "late", "libraries", "lines", "local", "locals", "loose",
     "losses", "lost", "low", "made", "middle", "missing", "mistake", "more", "moved", "node", "nodes",
