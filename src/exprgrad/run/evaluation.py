@@ -137,8 +137,8 @@ class Floats:
     ) -> tuple[float, Sequence[float]] | None:
         """The value, and a tuple that begins with the derivatives, if no more is worth knowing there.
 
-        So it is where all is finite, away from kinks and jumps.  None elsewhere, and at the first points:
-        the sweeps find the same numbers, but for the sign of a 0.
+        Only where all of them are finite, away from kinks and jumps.  None elsewhere, and at the first
+        points: the sweeps find the same numbers, except that a 0 may have the other sign.
         """
         function = self.functions.get(wrt)
         if function is None:

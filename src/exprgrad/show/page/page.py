@@ -405,7 +405,7 @@ OWN_PROPERTIES = {
 SHORT_KEYWORDS = ("do", "if", "in", "of", "as")
 
 STYLE_NAME = re.compile(r"--(?!part\b|columns\b)([a-z][a-z-]+)")
-"""A style's property that no script sets: those have one letter, but for two."""
+"""A property of the style: pages write it with one letter, unless a script sets it."""
 QUOTED_KEY = re.compile(r'(?<!\\)"([a-z]+)":')
 """A key in JSON that a script need not quote; a text has its quotes behind a backslash."""
 NEEDLESS_ZERO = re.compile(r'("(?:[^"\\]|\\.)*")|(?<=\d)\.0(?![\de])|(?<![\d.])0(?=\.0?[1-9]|\.00)')

@@ -487,7 +487,7 @@ def root_at_arrival(sight: Sight, arrival: NewtonStage) -> Root | None:
 
 
 def residuals_vanish(sight: Sight, point: Vector) -> bool:
-    """Whether each residual is negligible relative to its parts."""
+    """Whether every residual is negligible beside the terms it is a difference of."""
     graph = sight.system.graph
     values = sight.algebra.evaluate(graph, sight.inputs([exact_enclosure(x) for x in point]))
     for node in sight.system.outputs:
