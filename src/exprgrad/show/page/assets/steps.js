@@ -37,7 +37,7 @@ function unsolved(text) {
   return sides[1] ? sides.slice(0, Math.max(1, sides.length - 2)).join(" = ") : text.split(/:| at /)[0];
 }
 
-const START = "Press Next, or →.  First comes each node's data, from its operands.";
+const START = "Press Next, or →.  First comes each node's data.";
 views.push(() => {
   const {at, steps, now} = app;
   $("sentence").textContent = now.step?.text ?? START;
