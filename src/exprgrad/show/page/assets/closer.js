@@ -64,7 +64,7 @@ function beside() {
   closer.style.maxHeight = "";
   const {user, operand} = EDGES[picked.edge] ?? {}, {height} = closer.getBoundingClientRect();
   const parts = known(user) ? [chips[picked.edge], cards[user], cards[operand]] : [cards[picked.node]];
-  const boxes = parts.map(placeOf), [{left, right}] = boxes;
+  const boxes = parts.map(({group}) => group.getBoundingClientRect()), [{left, right}] = boxes;
   const sides = [boxes, boxes.slice(0, 1)].flatMap(boxes => {
     const under = inside(Math.max(...boxes.map(({bottom}) => bottom)) + GAP, innerHeight);
     const over = inside(Math.min(...boxes.map(({top}) => top)) - GAP, innerHeight);
