@@ -91,8 +91,8 @@ function follow(centred = false) {
   const seen = frame.getBoundingClientRect(), boxes = litParts().map(placeOf), [own] = boxes;
   const off = (start, end) => {
     let from = Math.min(...boxes.map(at => at[start])), to = Math.max(...boxes.map(at => at[end]));
-    if (to - from > seen[end] - seen[start] - 16) from = own[start], to = own[end];
-    return centred || from < seen[start] + 8 || to > seen[end] - 8 ? (from + to - seen[start] - seen[end]) / 2 : 0;
+    if (to - from > seen[end] - seen[start] - 24) from = own[start], to = own[end];
+    return centred || from < seen[start] + 12 || to > seen[end] - 12 ? (from + to - seen[start] - seen[end]) / 2 : 0;
   };
   frame.scrollBy(off("left", "right"), off("top", "bottom"));
 }
