@@ -2,6 +2,8 @@
 // whole graph is folded; a button opens it, and so does a step.
 
 const neurons = NODES.filter(({row}) => row in CALLS.calls).map(({id}) => id), opened = make("div");
+// Who opens the part that trains it sees it train.
+const trains = lives[0].closest("details");
 const pickers = make("div", {class: "row", role: "group", "aria-label": "Neuron"}, "Neuron", ...neurons.map(id => button(called(id), () => pick({node: id}))));
 const learns = make("div", {id: "learns"}, lives[0], pickers, opened);
 const isLearning = () => page.classList.contains("learning");
@@ -13,6 +15,7 @@ function turnFront(isFolded) {
   show();
 }
 frame.before(learns);
+trains.addEventListener("toggle", () => { if (trains.open) turnFront(true); });
 $("side").prepend(turner);
 app.unfold = () => { if (isLearning()) turnFront(false); };
 
