@@ -279,6 +279,10 @@ def test_what_is_loaded() -> None:
     unneeded = {"lark", "rich", "numpy", "graphviz", "pygraphviz", "exprgrad.graph.structural"}
     answers = ([*PRODUCT, "--json"], [*PRODUCT], [*PRODUCT, "--trace"])
     assert loaded("\n".join(map(run.format, answers))) & unneeded == set()
+    helped = "\n".join(
+        f"try: main([{name!r}, '--help'])\nexcept SystemExit: pass" for name in ("batch", "fit")
+    )
+    assert "numpy" not in loaded(f"from exprgrad.cli.main import main\n{helped}")
     others = (["eval", "2x"], ["ops"])
     assert loaded("\n".join(map(run.format, others))) & unneeded <= {"exprgrad.graph.structural"}
     assert loaded(run.format(["dot", "a*b"])) & unneeded <= {

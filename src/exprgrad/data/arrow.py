@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exprgrad.errors import (
     ExprgradError,
@@ -17,6 +15,9 @@ from exprgrad.errors import (
     install_command,
 )
 from exprgrad.run.values.layouts import LAST_WHOLE, MISSING, SPELLED, TRUTH_CELLS, change_of
+
+if TYPE_CHECKING:
+    import numpy as np
 
 __all__ = [
     "DoubleColumn", "arrow_doubles", "broken_file_error", "cast_times_and_decimals",
@@ -71,6 +72,8 @@ class DoubleColumn(NamedTuple):
 
 def arrow_doubles(column: Any) -> DoubleColumn:
     """An Arrow array as doubles: its own memory where it holds nothing else."""
+    import numpy as np
+
     pa = import_arrow()
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
@@ -101,6 +104,8 @@ def flatten_chunks(column: Any) -> Any:
 
 def parse_cells(column: Any) -> tuple[np.ndarray, np.ndarray | None, dict[str, np.ndarray]]:
     """Texts as doubles, as far as they are numbers; which are missing, and which are changed."""
+    import numpy as np
+
     pa, pc = import_arrow(), import_arrow("compute")
     texts, changed = cast_times_and_decimals(column), {}
     given = texts

@@ -13,8 +13,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import IO, Any, NamedTuple
 
-import numpy as np
-
 from exprgrad.data.arrow import cast_times_and_decimals, import_arrow
 from exprgrad.data.places import HEAD, LONGEST, UNPACKED, RowFile
 from exprgrad.data.threads import Threads, map_in_order
@@ -171,6 +169,8 @@ TINY = [re.compile(signs) for signs in (rb"e-\d{3}", rb"E-\d{3}", rb"0{200}")]
 
 def has_unsafe_numbers(columns: Iterable[Any], block: bytes) -> bool:
     """Whether a cell of a block of text may say another number than the double that was read."""
+    import numpy as np
+
     values = [np.abs(column.to_numpy()) for column in columns]
     return bool(
         any(np.isinf(one).any() for one in values)
@@ -233,6 +233,8 @@ def decode_dictionaries(batch: Any) -> Any:
 
 def join_row_texts(pieces: Sequence[Any]) -> bytes:
     """Columns of texts, and texts that are the same in each row, put together row by row."""
+    import numpy as np
+
     kind = import_arrow().large_string()
     texts = [
         import_arrow().scalar(one, kind) if isinstance(one, str) else one.cast(kind)

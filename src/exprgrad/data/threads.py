@@ -8,8 +8,6 @@ from contextlib import contextmanager
 from threading import Event, Lock
 from typing import Any, TypeVar
 
-import numpy as np
-
 __all__ = ["Threads", "map_in_order", "start_threads"]
 
 Given = TypeVar("Given")
@@ -21,6 +19,8 @@ class Threads:
 
     def __init__(self, count: int) -> None:
         from concurrent.futures import ThreadPoolExecutor
+
+        import numpy as np
 
         self.count = count
         # Nothing is said about numbers that are not finite: rows that do not compute are counted.

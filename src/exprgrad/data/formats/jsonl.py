@@ -8,8 +8,6 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import IO, Any
 
-import numpy as np
-
 from exprgrad.data.arrow import import_arrow, is_text_type
 from exprgrad.data.format import (
     SHOWN,
@@ -198,6 +196,8 @@ def json_cells(column: Any) -> Any:
 
 def real_cells(column: Any) -> Any:
     """Doubles as JSON writes them: the shortest texts, and ``1.0`` for what is whole."""
+    import numpy as np
+
     pa, pc = import_arrow(), import_arrow("compute")
     texts = column.cast(pa.string())
     values = column.fill_null(0.0).to_numpy(zero_copy_only=False)
