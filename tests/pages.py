@@ -127,9 +127,9 @@ def last(page: Any) -> Shown:
 def wait_until(page: Any, script: str) -> None:
     """Wait until a script finds something; the page's own policy lets no script ask for itself."""
     end = time.monotonic() + 30
-    while not page.evaluate(script) and time.monotonic() < end:
+    while not page.evaluate(script):
+        assert time.monotonic() < end, script
         page.wait_for_timeout(50)
-    assert page.evaluate(script)
 
 
 def follow(page: Any, link: str) -> None:

@@ -196,9 +196,8 @@ def complete_line(instruction: str) -> int:
         kept = len(typed) - len(os.environ.get("COMP_WORD", typed).lstrip("'\""))
         found = [word[kept:] for word in found]
         unquoted = re.sub(r"""\\\\.|'[^']*'|"(?:[^"\\\\]|\\\\.)*\"""", "", line)
-        if not {"'", '"'} & {
-            *unquoted
-        }:  # what the shell would read as its own, but a blank at the end
+        if not {"'", '"'}.intersection(unquoted):
+            # What the shell would read as its own is escaped, except a blank at the end.
             found = [re.sub(r"([^\w@%+=:,./ -]|[ ](?!$))", r"\\\1", word) for word in found]
     elif shell == "fish":  # which adds its own blank
         found = [word.rstrip() for word in found]

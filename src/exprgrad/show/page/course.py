@@ -95,6 +95,7 @@ def course_index(course: Sequence[Lesson]) -> str:
     head = "<h2>What you will be able to explain</h2>\n<p>Each lesson named here asks the question.</p>"
     parts = {
         "policy": content_policy(script),
+        "mark": MARK,
         "title": f"Backpropagation: a course of {count_words(len(course), 'lesson')}",
         "style": page_style("index.css"),
         "goals": f"<section>{head}\n<ul>\n{goals}\n</ul></section>" if goals else "",
