@@ -115,7 +115,7 @@ def descent_answer(
         "diagnostics": record_lines(diagnostics),
     }
 
-    def shown(screen: Screen) -> list[Table]:
+    def lay_out(screen: Screen) -> list[Table]:
         corrections = correction_notes(answer, screen.digits)
         how = {"whole": screen.whole, "every": every}
         return [searches.descent_table(found, screen.digits, corrections, **how)]
@@ -126,7 +126,7 @@ def descent_answer(
         fields.items(),
         searches.descent_rows(found, every),
         found.inputs.items(),
-        shown,
+        lay_out,
         diagnostics,
         aside=searches.ending_text(found) if found.verdict in ("nan", "stalled") else "",
         is_doubtful=found.verdict in ("diverged", "nan", "stalled"),
@@ -253,7 +253,7 @@ def minimum_answer(
         "diagnostics": record_lines(diagnostics),
     }
 
-    def shown(screen: Screen) -> Iterator[str | Table]:
+    def lay_out(screen: Screen) -> Iterator[str | Table]:
         digits, whole = screen.digits, screen.whole
         if options["trace"]:
             yield from (searches.stage_table(found, digits, whole=whole), "")
@@ -261,7 +261,7 @@ def minimum_answer(
             yield from (searches.minima_table(found, digits, whole=whole), "")
         yield searches.point_table(found, inputs, answer.value, run.gradient, digits, whole=whole)
 
-    given = fields.items(), None, found.point.items(), shown, diagnostics
+    given = fields.items(), None, found.point.items(), lay_out, diagnostics
     return Answer(
         "minimize",
         text,

@@ -134,7 +134,7 @@ def formulas_answer(
         for inputs, formula in found:
             yield ("" if len(wrt) == 1 else ",".join(inputs)), write(formula)
 
-    def shown(screen: Screen) -> Iterator[str]:
+    def lay_out(screen: Screen) -> Iterator[str]:
         if not show_steps:
             for inputs, formula in found:
                 yield from formulas.derivative_lines(graph, inputs, formula, to, tell, screen.width)
@@ -147,7 +147,7 @@ def formulas_answer(
 
     columns = {"wrt": lambda one: ",".join(one[0]), "derivative": lambda one: write(one[1])}
     rows = csv_rows(columns, found)
-    return Answer("diff", text, fields(), rows, lines(), shown, notes, exact=not show_steps)
+    return Answer("diff", text, fields(), rows, lines(), lay_out, notes, exact=not show_steps)
 
 
 def tell_size(name: str, size: int, order: int) -> None:

@@ -313,7 +313,7 @@ def trust_answer(run: Run, trust: Trust) -> Answer:
         trust_table,
     )
 
-    def shown(screen: Screen) -> Iterator[str | Table]:
+    def lay_out(screen: Screen) -> Iterator[str | Table]:
         yield trust_table(run, trust, whole=screen.whole)
         sentences = trust_sentences(run, trust, screen.width or WIDTH)
         if sentences:
@@ -333,7 +333,7 @@ def trust_answer(run: Run, trust: Trust) -> Answer:
             (name, one.verdict if one.verdict in UNCOUNTED else str(one.digits))
             for name, one in numbers
         ],
-        shown,
+        lay_out,
         run.remarks,
         is_doubtful=any(number.is_poor for _, number in numbers),
     )
@@ -356,7 +356,7 @@ def order_answer(run: Run, options: Mapping[str, Any]) -> Answer:
     told = merge_remarks(run.remarks, run.guarded(digits_needed(options)))
     grads = walks.grads_table(found, digits, whole=whole)
 
-    def shown(screen: Screen) -> Iterator[str | Table]:
+    def lay_out(screen: Screen) -> Iterator[str | Table]:
         first, *others = walks.visit_order_parts(run, found, grads, digits, screen, whole=whole)
         trace = f"{walks.order_trace(run, found, digits, screen, whole=whole)}\n" if traced else ""
         yield from (trace or first, *others)
@@ -369,7 +369,7 @@ def order_answer(run: Run, options: Mapping[str, Any]) -> Answer:
         ),
         walks.contribution_rows(run, found) if traced else grads.csv,
         found.got.items(),
-        shown,
+        lay_out,
         told,
         aside=walks.order_verdict(found) if found.wrong else "",
         is_doubtful=bool(found.wrong),

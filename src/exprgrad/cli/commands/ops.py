@@ -58,7 +58,7 @@ def ops_command(names: Sequence[str], looks_for_faults: bool, **options: Any) ->
         return 0
     rows = operations.find_rows(name)
 
-    def shown(screen: Screen) -> Iterator[str | Table]:
+    def lay_out(screen: Screen) -> Iterator[str | Table]:
         if name is None:
             yield from operations.overview_parts(rows)
         elif len(rows) > 2:
@@ -69,7 +69,7 @@ def ops_command(names: Sequence[str], looks_for_faults: bool, **options: Any) ->
 
     fields = operations.operations_fields(rows).items()
     return give_answer(
-        Answer("ops", None, fields, operations.operation_rows(rows), (), shown), options
+        Answer("ops", None, fields, operations.operation_rows(rows), (), lay_out), options
     )
 
 
