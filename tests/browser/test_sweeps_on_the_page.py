@@ -30,7 +30,7 @@ OWN: dict[str, tuple[str, dict[str, float]]] = {
 FORMULAS = OWN | {
     name: (lesson.expression, lesson.values)
     for name, lesson in LESSONS.items()
-    if name != "tensors"
+    if all(isinstance(value, (int, float)) for value in lesson.values.values())
 }
 
 
