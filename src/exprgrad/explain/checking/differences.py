@@ -461,8 +461,8 @@ def true_differences(
         truth = classify_truth(found, far, close, graph.output)
         if close[graph.output].is_nan():
             return truth
-        if truth.kind == "smooth":
-            limit: Ball = truth.center
+        limit = truth.center
+        if truth.kind == "smooth" and limit is not None:
             is_zero = expected == 0 and is_below_doubles(limit)
             is_near = expected is None or abs(limit - expected) <= abs(limit) * AGREEING
             if not is_first or (at != 0 and (is_zero or bool(is_near))):
