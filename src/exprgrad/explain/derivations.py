@@ -32,7 +32,7 @@ from exprgrad.graph.graph import (
     dependent_flags,
     transform_graph,
 )
-from exprgrad.graph.ops import BY_INFIX, BY_NAME, BY_POWERS, BY_SIGNS, Op
+from exprgrad.graph.ops import BY_INFIX, BY_NAME, BY_POWERS, BY_SIGNS, LEAF, Op
 from exprgrad.language.read.builder import CONSTANTS
 from exprgrad.language.write.infix import (
     POWER,
@@ -551,7 +551,6 @@ LONGEST_CHAIN = 240
 """The longest sum or product."""
 LETTERS = "uvwpqrsfgh"
 NO_LIMIT = 1 << 30
-LEAF = Op("", "", (), "")
 NOWHERE = (0, 0)
 
 

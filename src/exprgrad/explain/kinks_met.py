@@ -16,7 +16,7 @@ from exprgrad.explain.limits import side_limit_reason
 from exprgrad.explain.places import first_place, live_nodes
 from exprgrad.graph.graph import Algebra, Graph, dependency_flags, dependent_flags, interpret
 from exprgrad.graph.ops import BENT, BY_NAME, NonsmoothPoint, Op
-from exprgrad.run.evaluation import Diagnostic, Flag, SweptRun, evaluator_for
+from exprgrad.run.evaluation import Diagnostic, Flag, SweptRun, adjoints_of, evaluator_for
 from exprgrad.run.numbers.sweeps import (
     Adjoints,
     Template,
@@ -99,10 +99,9 @@ def kink_diagnostics(
 
     Where one-sided derivatives were found, they give the help.
     """
-    assert run.adjoints is not None
-    helped = set()
+    helped, met = set(), adjoints_of(run, "kinks").met
     for node in nonsmooth_nodes(run, used):
-        for special, flags in run.adjoints.met[node]:
+        for special, flags in met[node]:
             verb, words = SPECIAL_WORDS[special.code]
             help = None if one_sided or special.code in helped else words
             helped.add(special.code)
@@ -178,8 +177,7 @@ def moving_operands(run: SweptRun, nodes: Iterable[int]) -> Mapping[int, bool]:
     A moving operand never stops a node from moving.  So a node is settled early if it stays even
     when every operand that might move does, or if one operand is sure to move it.
     """
-    assert run.adjoints is not None
-    graph, active = run.graph, run.adjoints.active
+    graph, active = run.graph, adjoints_of(run, "kinks").active
     known = {node: bool(active[node]) for node in graph.inputs.values()}
     asked = [operand for node in nodes for operand in graph.operands[node]]
     while asked:

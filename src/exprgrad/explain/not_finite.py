@@ -76,9 +76,10 @@ def diagnose_forward_sweep(run: SweptRun, used: bytearray) -> Iterator[Diagnosti
             trouble = diagnose_nonfinite_data(run, node, found, severity)
             if flags is used:
                 then = explain_nan_gradient(run) if not place else ""
+                advice = [part for part in (rewrite_advice(run, node), trouble.help) if part]
                 trouble = trouble._replace(
                     message=trouble.message + then,
-                    help=prepend_rewrite_advice(run, node, trouble.help),
+                    help=": ".join(advice) or None,
                     path=path_to_output(run, node, used),
                 )
             yield trouble
@@ -174,8 +175,12 @@ def format_operands_place(run: SweptRun, node: int, found: Occurrences) -> str:
     graph = run.graph
     named = [o for o in graph.operands[node] if graph.kinds[o] != CONST]
     if graph.kinds[node] not in BY_NAME:
-        bad = next((o for o in named if not is_finite(run.values[o])), None)
-        return found.first() + (f"; {count_nonfinite_text(run, bad)}" if bad is not None else "")
+        met = ((operand, find_nonfinite(run.values[operand])) for operand in named)
+        bad, at = next(((one, at) for one, at in met if at is not None), (node, None))
+        if at is None:
+            return found.first()
+        value = number_text(number_in_place(run.values[bad], at.place))
+        return f"{found.first()}; {at.numbers(label_in_product(run, bad))} {value}{at.first()}"
     pairs = [(label_in_product(run, o), format_number_in_place(run, o, found.place)) for o in named]
     known = dict.fromkeys(f"{name} = {shown}" for name, shown in pairs[:4] if name != shown)
     if not known:
@@ -191,14 +196,6 @@ def format_number_in_place(run: SweptRun, node: int, place: Shape) -> str:
         is_asked and run.errors[0][node] and enclose_nodes(graph, run.inputs, BITS)[node] != 0
     )
     return f"{number_text(value)}{' after rounding' if is_rounded else ''}"
-
-
-def count_nonfinite_text(run: SweptRun, node: int) -> str:
-    """Say which of a node's numbers are not finite: ``1 of 4 numbers of Z is nan, at [1, 1]``."""
-    found = find_nonfinite(run.values[node])
-    assert found is not None
-    value = number_text(number_in_place(run.values[node], found.place))
-    return f"{found.numbers(label_in_product(run, node))} {value}{found.first()}"
 
 
 def invalid_label_remark(run: SweptRun, node: int) -> str:
@@ -270,11 +267,6 @@ def domain_help(run: SweptRun, node: int) -> str | None:
     return f"{operation_text(op.name, list(called.values()))} is defined where {where}"
 
 
-def prepend_rewrite_advice(run: SweptRun, node: int, help: str | None) -> str | None:
-    """Put before the help what to write instead, where something is known that is finite here."""
-    return ": ".join(part for part in (rewrite_advice(run, node), help) if part) or None
-
-
 # The way to the answer.
 
 
@@ -331,7 +323,7 @@ def diagnose_reverse_sweep(run: SweptRun, used: bytearray) -> Iterator[Diagnosti
     way = (
         path_to_output(run, user, used) if used[user] else None
     )  # a branch not taken leads nowhere
-    yield Diagnostic(code, severity, why, user, span, prepend_rewrite_advice(run, user, None), way)
+    yield Diagnostic(code, severity, why, user, span, rewrite_advice(run, user), way)
 
 
 def find_bad_grad(

@@ -466,6 +466,8 @@ COMPARISONS = names_with(COMMON, "opposite")
 LOGIC = names_with(COMMON, "logic")
 SUMS = names_with(COMMON, "signs")
 PRODUCTS = names_with(COMMON, "powers")
+LEAF = Op("", "", (), "")
+"""An empty row, for inputs and constants."""
 BY_SIGNS = {row.signs: row.name for row in COMMON if row.signs}
 """The names of the rows that are sums, by their operands' signs: ``(1, -1)`` is a difference."""
 BY_POWERS = {row.powers: row.name for row in COMMON if row.powers}

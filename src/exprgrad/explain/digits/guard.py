@@ -29,6 +29,7 @@ from exprgrad.explain.limits import SHARED
 from exprgrad.explain.places import (
     element_places,
     first_place,
+    format_tensor_share,
     join_words,
     number_in_place,
 )
@@ -366,7 +367,12 @@ def check_sides(
 def confirm_poor_nodes(
     run: SweptRun, source: Truths, data: Iterable[int], grads: Iterable[int], least: int
 ) -> tuple[set[int], set[int]]:
-    """Select the nodes whose data, and those whose grad, have fewer right digits than ``least``."""
+    """Select the nodes whose data, and those whose grad, have fewer right digits than ``least``.
+
+    There are none without balls.
+    """
+    if not has_balls():
+        return set(), set()
     found, over, mine = source.doubles, source.over, run.adjoints
 
     def is_poor(value: float, true: Ball | None) -> bool:
@@ -445,11 +451,6 @@ def list_labels(group: Sequence[PoorNumber]) -> str:
 def inflect_verb(group: Sequence[object], singular: str, plural: str) -> str:
     """Choose a verb for one number or for several."""
     return singular if len(group) == 1 and not getattr(group[0], "worst", "") else plural
-
-
-def format_tensor_share(many: int, of: int) -> str:
-    """Write how many of a tensor's numbers are meant: ``5 of 6 numbers of``."""
-    return f"all {of:,} numbers of" if many == of else f"{many:,} of {of:,} numbers of"
 
 
 def describe_right_digits(group: Sequence[PoorNumber]) -> str:

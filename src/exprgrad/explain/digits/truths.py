@@ -44,6 +44,7 @@ from exprgrad.run.balls.balls import (
     Ball,
     enclose_nodes,
     exact_ball,
+    has_balls,
     specials_met,
     undecided_ball,
     undefined_ball,
@@ -341,7 +342,9 @@ class Truths:
         return any(bool(fine * 2 > wide) for wide, fine in zip(*widths, strict=True))
 
     def rounded_kinks(self, nodes: Iterable[int]) -> set[int]:
-        """Select the nodes that are surely at kinks and jumps by rounding alone."""
+        """Select the nodes that are surely at kinks and jumps by rounding alone; none without balls."""
+        if not has_balls():
+            return set()
         graph, varying = self.over.run.graph, self.over.run.varying
         with working_precision(self.bits):
             return {

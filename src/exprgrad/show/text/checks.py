@@ -100,7 +100,7 @@ def check_fields(check: Check) -> dict[str, Any]:
     }
     of_claims = ("claim", "point", "sampled", "proof", "width") if check.claim is None else ()
     of_nodes = ("node",) if check.node is None else ()
-    absent = {"where", "help", *of_nodes, *of_claims}
+    absent = {"where", "help", "digits", "suspicious", *of_nodes, *of_claims}
     return {name: value for name, value in found.items() if name not in absent}
 
 
