@@ -478,7 +478,8 @@ def product_text(wrong: Wrong) -> str:
     left = {"RPAR": "(…)", "RSQB": "[…]", "TRANSPOSE": "….T", "BAR": "|…|"}.get(
         wrong.last, f"…{wrong.before}" if wrong.last == "SUPERSCRIPT" else wrong.before
     )
-    return f"{left}*{bare_call(wrong) or right_of(wrong)}"
+    readings = (bare_call(wrong) or right_of(wrong)).split(" or ")
+    return " or ".join(f"{left}*{reading}" for reading in readings)
 
 
 def bare_call(wrong: Wrong) -> str:
@@ -541,6 +542,8 @@ def insert_times(wrong: Wrong) -> Edit | None:
     if words or below or ending or barred or wrong.kind == "NUMBER":
         return None
     called = bare_call(wrong)
+    if " or " in called:
+        return None
     return wrong.place[1], wrong.span[1 if called else 0], f"*{called}"
 
 
@@ -560,6 +563,22 @@ def raised_call(wrong: Wrong) -> tuple[str, Edit | None]:
     if end is None or not sure or ours.endswith("^-1"):
         return ours, None
     return ours, (start - len(raised[0]), start + end + 1, ours)
+
+
+EULER = re.compile(
+    r"([^\W\d_]?)e\s*(?:\^|\*\*)\s*(?:[({]([^(){}]{1,60})[)}]|([-−]?[^\W\d]\w*))(?![\w.(\[{]|\s*(?:\^|\*\*))"
+)
+"""A power of e, and a letter before it: ``e^x``, ``xe^(-x)``."""
+
+
+def power_of_e(wrong: Wrong) -> Edit | None:
+    """Write ``xe^x`` after a number as ``*x*exp(x)``."""
+    found = EULER.match(wrong.text, wrong.span[0])
+    if found is None or wrong.text[: wrong.place[0]].rstrip().endswith("/"):  # 1/2e^x
+        return None
+    letter, inside, word = found.groups("")
+    factor = f"{letter}*" if letter else ""
+    return wrong.place[1], found.end(), f"*{factor}exp({inside or word})"
 
 
 PERCENT = "'%' is the modulus"
@@ -1256,6 +1275,10 @@ MISTAKES = (
     Mistake(
         NO_OPERATOR, lambda wrong: f"write {wrong.before}{wrong.word.replace('_', '')}",
         kind="NAME", last="NUMBER", when=lambda wrong: re.fullmatch("(?:_[0-9]+)+", wrong.word),
+    ),
+    Mistake(
+        NO_OPERATOR, "there is no constant e: write {before}{mend}",
+        kind="NAME", last="NUMBER", when=power_of_e, mend=power_of_e,
     ),
     Mistake(
         NO_OPERATOR, "numbers are written like 2, 2.5 or 1e-3; for a product write {product}",
