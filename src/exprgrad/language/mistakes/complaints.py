@@ -55,7 +55,7 @@ from exprgrad.language.read.names import (
 )
 from exprgrad.source import Span, bracket_depths, display_width
 
-__all__ = ["bad_name", "double_bars", "explain_mistake", "not_whole", "unknown_function"]
+__all__ = ["bad_name", "explain_mistake", "not_whole", "unknown_function"]
 
 BEGINNING = "BEGINNING"
 """The beginning of the text, as a kind of token."""
@@ -441,16 +441,6 @@ def bad_name(text: str, name: str, span: Span) -> LanguageError:
         help, mend = f"write {function}(x)", (*span, function)
         return LanguageError("unknown-function", message, span=span, help=help).mended_by(mend)
     return bad_character(text, (span[0] + length, span[0] + length + 1))
-
-
-def double_bars(text: str, span: Span) -> LanguageError:
-    """``||x||``, which has two meanings."""
-    inside = text[span[0] + 2 : span[1] - 2] if span[1] - span[0] < 40 else "x"
-    return grammar_error(
-        f"'||{inside}||' has two meanings",
-        f"write norm({inside}) for the norm of a vector, |{inside}| for the absolute value of a number",
-        span,
-    )
 
 
 # Mends that repeat some of what was typed.
