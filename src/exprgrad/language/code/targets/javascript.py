@@ -53,7 +53,7 @@ function F_round(x) {
 
 
 def object_key(name: str) -> str:
-    """A name as a key of an object."""
+    """Write a name as the key of an object."""
     if name == "__proto__":
         return '["__proto__"]'
     return name if name.isascii() else json.dumps(name, ensure_ascii=False)
