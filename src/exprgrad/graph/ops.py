@@ -466,6 +466,10 @@ COMPARISONS = names_with(COMMON, "opposite")
 LOGIC = names_with(COMMON, "logic")
 SUMS = names_with(COMMON, "signs")
 PRODUCTS = names_with(COMMON, "powers")
+BY_SIGNS = {row.signs: row.name for row in COMMON if row.signs}
+"""The names of the rows that are sums, by their operands' signs: ``(1, -1)`` is a difference."""
+BY_POWERS = {row.powers: row.name for row in COMMON if row.powers}
+"""The names of the rows that are products, by their operands' exponents: ``(1, -1)`` is a quotient."""
 ARITHMETIC_OPERATORS = {
     row.name: row.exact for row in COMMON if row.exact and (row.signs or row.powers)
 }
