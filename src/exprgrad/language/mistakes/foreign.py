@@ -56,7 +56,6 @@ Ne  {x_term} != {y_term}
 and logical_and  {both}
 or logical_or  max({either})
 not logical_not  {x_term} == 0
-piecewise/3  where({all})
 Float Integer Rational/1 expand/1 factor/1 simplify/1  {x}
 S  for SymPy's number write {x}, for a product S*({x})
 D[2]  d({x}, {y_inside})

@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import islice
 
 from exprgrad.errors import command_or_python
-from exprgrad.graph.graph import INPUT, Graph
+from exprgrad.graph.graph import CONST, INPUT, Graph
 from exprgrad.graph.ops import BY_INFIX, BY_NAME, COMMON, FAMILIES, FUNCTIONS, IN_OTHER_WORDS, OPS
 from exprgrad.graph.tensors import STRUCTURAL, WORDS
 from exprgrad.language.mistakes.foreign import (
@@ -281,8 +281,47 @@ def translate_piecewise(operands: Sequence[str]) -> str | None:
         otherwise = cases.pop()[0] if cases[-1][1:] == ["True"] else "nan"
     if not cases or any(len(case) != 2 for case in cases):
         return None
-    opened = "".join(f"where({condition}, {value}, " for value, condition in cases)
-    return f"{opened}{otherwise}{')' * len(cases)}"
+    return nested_choices([(condition, value) for value, condition in reversed(cases)], otherwise)
+
+
+def nested_choices(cases: Iterable[Sequence[str]], otherwise: str) -> str:
+    """Write conditions with their values as one choice; a later condition goes before earlier ones."""
+    for condition, value in cases:
+        otherwise = f"where({condition}, {value}, {otherwise})"
+    return otherwise
+
+
+def piecewise_hint(operands: Sequence[str], settings: Mapping[str, str]) -> str | None:
+    """Translate NumPy's ``piecewise(x, [x < 0, x >= 0], [-x, x])``, and Maple's, which takes turns."""
+    if len(operands) < 2:
+        return None
+    conditions, values = (elements_of_list(text) for text in operands[-2:])
+    if conditions is None:  # Maple's first condition that holds counts
+        pairs = [*zip(operands[::2], operands[1::2], strict=False)]
+        return f"write {nested_choices(pairs[::-1], operands[-1] if len(operands) % 2 else '0')}"
+    return choice_of_lists(conditions, values or [], "0", operands[0])
+
+
+def select_hint(operands: Sequence[str], settings: Mapping[str, str]) -> str | None:
+    """Translate NumPy's ``select([x < 0, x >= 0], [-x, x])``: the first condition that holds counts."""
+    if len(operands) < 2:
+        return None
+    conditions, values = ((elements_of_list(text) or [])[::-1] for text in operands[:2])
+    return choice_of_lists(conditions, values, [*operands, settings.get("default", "0")][2], "")
+
+
+def choice_of_lists(
+    conditions: Sequence[str], values: Sequence[str], otherwise: str, x: str
+) -> str | None:
+    """Write conditions and their values as one choice; functions among the values are of ``x``."""
+    called = [re.sub(rf"lambda {re.escape(x)}: *", "", value) for value in values]
+    words = [known_word(value.rpartition(".")[2]) for value in called]
+    found = [f"{word}({x})" if word else text for word, text in zip(words, called, strict=True)]
+    if len(found) == len(conditions) + 1 and x:
+        otherwise = found.pop()
+    if len(found) != len(conditions) or re.search(r"lambda|\.\.", " ".join(found)):
+        return None
+    return f"write {nested_choices(zip(conditions, found, strict=True), otherwise)}"
 
 
 def known_word(name: str) -> str:
@@ -414,9 +453,11 @@ def new_axis_hint(x: str, *, first: bool) -> str:
     return f"to make a {what} of a vector write reshape({x}, [{shape}])"
 
 
-PECULIAR: dict[str, Callable[[Sequence[str], Mapping[str, str]], str]] = {
+PECULIAR: dict[str, Callable[[Sequence[str], Mapping[str, str]], str | None]] = {
     "clamp": clamp_hint,
     "norm": norm_hint,
+    "piecewise": piecewise_hint,
+    "select": select_hint,
     **dict.fromkeys(
         ("expand_dims", "unsqueeze"),
         lambda operands, settings: new_axis_hint(
@@ -555,7 +596,10 @@ def value_hint(name: str) -> str | None:
 
 
 def probable_call(name: str) -> str:
-    """A name that reads as a function of one letter, as ``sinx`` and ``sin2x``, as a call; or ""."""
+    """Write a name that reads as a function of one letter, as ``sinx`` and ``sin2x``, as a call; else "".
+
+    ``exp2x`` has two readings, ``exp2(x) or exp(2*x)``.
+    """
     if not name.isidentifier() or name in ENGLISH or known_word(name):
         return ""
     called = called_word(name, {*name[-1].strip("s0123456789_")})  # steps, gamma1 are names
@@ -568,29 +612,35 @@ def is_reserved(word: str) -> bool:
 
 
 def called_word(word: str, inputs: Collection[str]) -> str:
-    """``sin2x`` as a call, ``xy`` as a product of inputs, ``xsinx`` as both; "" where it is neither."""
-    found = {0: ""}
+    """Write ``sin2x`` as a call, ``xy`` as a product of inputs, ``xsinx`` as both; "" where it is neither.
+
+    Where it has several readings, " or " stands between them.
+    """
+    found = {0: [""]}
     for end in range(1, min(len(word), LONGEST_WORD) + 1):
         for start in [*found]:
             piece = word[start:end]
-            factor = piece if piece in inputs else call_of_inputs(piece, inputs)
-            if factor:
-                found.setdefault(end, f"{found[start]}*{factor}".lstrip("*"))
-    return found.get(len(word), "")
+            factors = [piece] if piece in inputs else calls_of_inputs(piece, inputs)
+            if factors:
+                products = [f"{before}*{each}" for before in found[start] for each in factors]
+                found.setdefault(end, [product.lstrip("*") for product in products])
+    return " or ".join(found.get(len(word), []))
 
 
 LONGEST_WORD = 40
 """The longest name that is tried as a product, in letters."""
 
 
-def call_of_inputs(word: str, inputs: Collection[str]) -> str:
-    """``sin2x`` as a call; "" where it is none."""
+def calls_of_inputs(word: str, inputs: Collection[str]) -> list[str]:
+    """Write ``sin2x`` as each call that it may be: ``exp2x`` is ``exp2(x)`` or ``exp(2*x)``."""
+    found = []
     for at in range(len(word) - 1, 1, -1):
         row, rest = FUNCTIONS.get(known_word(word[:at])), word[at:].lstrip("0123456789")
         number, operand = word[at : len(word) - len(rest)], as_product(rest, inputs)
-        if row and operand and len(row.names) == 1 and not row.variadic:
-            return f"{known_word(word[:at])}({f'{number}*' if number else ''}{operand})"
-    return ""
+        is_number_cut = number and word[at - 1].isdecimal()  # exp10x is not exp1(0*x)
+        if row and operand and len(row.names) == 1 and not row.variadic and not is_number_cut:
+            found.append(f"{known_word(word[:at])}({f'{number}*' if number else ''}{operand})")
+    return found
 
 
 def as_product(word: str, inputs: Collection[str]) -> str:
@@ -604,7 +654,7 @@ def as_product(word: str, inputs: Collection[str]) -> str:
 
 def constant_hint(graph: Graph, text: str, names: Collection[str]) -> str | None:
     """What names without a value were probably meant to be, ``e`` in its formula; or None."""
-    ours = without_e(graph, text) if {"e", "E"} & set(names) else ""
+    ours = without_e(graph, text, names)
     power = re.search(r"([^\W\d]\w{0,20})\s*(?:\^|\*\*)\s*T\b", text) if "T" in names else None
     hints = (
         f"the transpose is written {power[1]}.T" if power else "",
@@ -614,19 +664,38 @@ def constant_hint(graph: Graph, text: str, names: Collection[str]) -> str | None
     return next(filter(None, hints), None)
 
 
-def without_e(graph: Graph, text: str) -> str:
-    """A text in which powers of e are calls of ``exp``; "" where that is not certain."""
+def without_e(graph: Graph, text: str, names: Collection[str]) -> str:
+    """Return a text with calls of ``exp`` for powers of ``e`` and ``xe``; "" where that is not certain.
+
+    ``names`` are the inputs without a value.
+    """
     edits: list[tuple[int, int, str]] = []
     for user, operands in enumerate(graph.operands if len(text) <= LONGEST_CALL else ()):
         for place, operand in enumerate(operands):
-            if graph.kinds[operand] != INPUT or graph.payloads[operand] not in ("e", "E"):
+            name = graph.payloads[operand]
+            if graph.kinds[operand] != INPUT or name not in names:
                 continue
+            is_e = name in ("e", "E")
             (start, end), (first, last) = graph.occurrence(user, place), graph.span(user)
             if graph.kinds[user] == BY_INFIX["^"].name and not place:
+                factor = "" if is_e else factor_before_e(graph, name, graph.operands[user][1])
                 inside = graph.occurrence(user, 1)
-                edits += [(first, inside[0], "exp("), (inside[1], last, ")")]
-            else:
+                is_divided = text[:first].rstrip().endswith(("/", "%", "^", "@"))
+                if is_e or factor:
+                    opening = "(" if factor and is_divided else ""
+                    edits.append((first, inside[0], f"{opening}{factor}exp("))
+                    edits.append((inside[1], last, "))" if opening else ")"))
+            elif is_e:
                 edits.append((start, end, "exp(1)"))
     for start, end, ours in sorted(edits, reverse=True):
         text = text[:start] + ours + text[end:]
     return text if edits and not graph.calls else ""
+
+
+def factor_before_e(graph: Graph, name: str, exponent: int) -> str:
+    """Return the factor before ``e``, as ``x*`` of ``xe``: a letter or inputs; "" for other names."""
+    before = name[:-1]
+    if name[-1] != "e" or graph.kinds[exponent] == CONST:
+        return ""
+    product = before if len(before) == 1 else as_product(before, graph.inputs)
+    return f"{product}*" if product else ""
