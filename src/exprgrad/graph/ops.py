@@ -41,7 +41,7 @@ if TYPE_CHECKING:  # it takes long to load
     from fractions import Fraction
 
 __all__ = [
-    "ARITHMETIC_OPERATORS", "BENT", "BEYOND", "BY_INFIX", "BY_NAME", "COMMON", "COMPARISONS", "EQUATIONS", "EXTREMA", "FAMILIES", "FUNCTIONS",
+    "ARITHMETIC_OPERATORS", "BENT", "BEYOND", "BY_INFIX", "BY_NAME", "BY_POWERS", "BY_SIGNS", "COMMON", "COMPARISONS", "EQUATIONS", "EXTREMA", "FAMILIES", "FUNCTIONS",
     "IN_MATH", "IN_OTHER_WORDS", "LOGIC", "OPS", "PRODUCTS", "SUMS", "VARIADIC", "NonsmoothPoint", "Op",
     "by_row_name", "family_member", "is_function", "is_root",
 ]  # fmt: skip
