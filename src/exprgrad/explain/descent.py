@@ -22,9 +22,7 @@ from exprgrad.explain.places import find_nan, find_nonfinite, first_place
 from exprgrad.language.write.infix import number_text
 from exprgrad.run.evaluation import (
     Diagnostic,
-    Evaluator,
     Path,
-    evaluator_for,
     fewest_right_digits,
     is_finite,
 )
@@ -153,11 +151,9 @@ def descend_gradient(
     and ``RequestError`` for a rate that is 0 or not finite, or steps that are not from 1 to 100,000.
     """
     check_descent_request(wrt, rate, count, method)
-    is_adam, is_searched = method.name == "adam", method.name == "line-search"
-    here, update_of = dict(inputs), adam_update(rate) if is_adam else momentum_update(rate, method)
-    steps, doubts = list[Step](), list[tuple[int, Path]]()
+    update_of = adam_update(rate) if method.name == "adam" else momentum_update(rate, method)
+    here, steps, doubts = dict(inputs), list[Step](), list[tuple[int, Path]]()
     run, reach = at(here), abs(rate)
-    evaluator = evaluator_for(run.graph)
 
     def ended(place: Step, verdict: str, message: str) -> Descent[R]:
         return Descent([*steps[: place.step], place], verdict, message, run, rate, method, doubts)
@@ -165,12 +161,12 @@ def descend_gradient(
     while True:
         mine = {name: here[name] for name in wrt}
         place = Step(len(steps), run.value, mine, run.gradient, None)
-        doubts += [(place.step, path) for path in doubtful_numbers(evaluator, run)]
+        doubts += [(place.step, path) for path in doubtful_numbers(run)]
         end = find_ending(steps, place, int(count), rate, method)
         if end is not None:
             return ended(place, *end)
         following = None
-        if is_searched:
+        if method.name == "line-search":
             searched = backtrack(at, here, run, rate)
             if searched is None:
                 return ended(place, *no_fall_ending(place, reach))
@@ -183,21 +179,20 @@ def descend_gradient(
         if is_still and (not method.has_memory or has_small_gradient([*steps, place])):
             return ended(place, *unmoved_ending([*steps, place]))
         steps.append(place._replace(update=update))
-        before = steps[-2].inputs if len(steps) > 1 else {}
-        has_returned = before and all(has_same_numbers(before[name], moved[name]) for name in wrt)
-        if has_returned and not method.has_memory:
+        same = [all(has_same_numbers(one.inputs[n], moved[n]) for n in wrt) for one in steps[-2:-1]]
+        if any(same) and not method.has_memory:
             there = f"from step {len(steps) - 2} on"
             return ended(place, "oscillates", f"{there} it goes back and forth between two points")
         here |= moved
         run = following or at(here)
 
 
-def doubtful_numbers(evaluator: Evaluator, run: DiagnosedRun) -> list[Path]:
+def doubtful_numbers(run: DiagnosedRun) -> list[Path]:
     """Return the numbers at a point with fewer than 6 digits known to be right.
 
     Nothing where one is not finite, which has its own verdict, nor a grad corrected at a kink.
     """
-    graph, (data, grads) = run.graph, evaluator.errors(run.values, run.adjoints)
+    graph, (data, grads) = run.graph, run.errors
     numbers: dict[Path, Any] = {("value",): (run.value, data[graph.output])}
     for name, slope in run.gradient.items():
         if name not in run.corrected:

@@ -66,8 +66,7 @@ from exprgrad.run.balls.balls import (
     exact_ball,
     working_precision,
 )
-from exprgrad.run.evaluation import SweptRun
-from exprgrad.run.numbers.sweeps import forward_numbers, play_tape, record_tape
+from exprgrad.run.evaluation import SweptRun, evaluator_for
 from exprgrad.run.values.inputs import not_an_input
 from exprgrad.source import Span
 
@@ -634,9 +633,8 @@ def evaluate_sample_point(
     cancels = is_below_doubles(true) and ours.contains(0) and ours.rad() < CANCELLED
     if cancels or near.contains(ours) or abs(near - ours) <= abs(ours) * CONFIRMED + near.rad():
         return SamplePoint(point, said, formed, ours, special=False)
-    data = forward_numbers(graph, point)
-    adjoints = play_tape(record_tape(graph, [node]), data)
-    if nonsmooth_nodes(SweptRun("", graph, point, data, adjoints, (name,))):  # a convention holds
+    run = SweptRun.of("", evaluator_for(graph), point, (name,))
+    if nonsmooth_nodes(run):  # where a convention holds
         margin = near * CONFIRMED
         return SamplePoint(point, said, formed, (near - margin).union(near + margin), special=True)
     if not ours.is_finite():

@@ -434,10 +434,9 @@ def true_differences(
 ) -> TrueDerivative:
     """Find the output's true derivative with respect to a node with data near ``at``, from exact inputs.
 
-    Inputs and literals are the doubles read, or with ``typed`` the decimals.
-
-    Higher precisions are used while the ``work`` lasts, in bits times nodes: where the
-    first finds no derivative, or another than ``expected``, and at 0, which has no scale.
+    Inputs and literals are the doubles read, or with ``typed`` the decimals.  Higher precisions are
+    used while the ``work`` lasts, in bits times nodes: where the first finds no derivative, or another
+    than ``expected``, and at 0, which has no scale.
 
     Raises ``MissingExtraError`` without python-flint.
     """
