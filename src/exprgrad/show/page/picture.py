@@ -309,8 +309,7 @@ def card_svg(
 ) -> str:
     """A card or pill: its hairline, its heading, and numbers that end where the hairline does."""
     kind = "call" if node in run.closed else KINDS.get(run.graph.kinds[node], "")
-    tensor = run.graph.shape(node)
-    middle = (shape.box[0] + shape.box[2]) / 2
+    tensor, middle = run.graph.shape(node), (shape.box[0] + shape.box[2]) / 2
     parts, end = [rectangle_path(shape.box)], 0.0
     if kind == "call":
         left, top, right, bottom = shape.box
@@ -348,18 +347,12 @@ def card_svg(
             at = f'x="{format_to_tenth(end - INSET)}" y="{round(text.y)}"'
             parts.append(f'<text class="{piece.role}" {at}>{content}</text>')
             if tensor:
-                parts.append(tensor_map_svg(tensor, end - INSET, text.y))
+                rows, columns, side = tensor_map_size(tensor)  # the script draws the numbers
+                corner = end - INSET - columns * side, text.y - MIDDLE - rows * side / 2
+                at = f"translate({point_svg(corner)})"
+                parts.append(f'<g class="map" transform="{at}" data-side="{side:.3g}"/>')
     classes = " ".join(filter(None, ["node", kind, "output" if node == run.graph.output else ""]))
     return f'<g id="n{place}" class="{classes}">{"".join(parts)}</g>'
-
-
-def tensor_map_svg(shape: Sequence[int], right: float, baseline: float) -> str:
-    """The place of a tensor's map, at the right of its line: the script draws the numbers there."""
-    rows, columns, side = tensor_map_size(tuple(shape))
-    left, top = right - columns * side, baseline - MIDDLE - rows * side / 2
-    return (
-        f'<g class="map" transform="translate({point_svg((left, top))})" data-side="{side:.3g}"/>'
-    )
 
 
 def rectangle_path(box: Box) -> str:

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NAME", "Alarm", "Card", "Chip", "DrawingOptions", "TextPiece", "Wire", "call_size_text",
-    "card_operation_text", "card_text", "card_width", "chip_table", "chip_width", "label_table",
-    "label_text", "make_card", "node_alarms", "node_label", "node_tooltip", "operand_wires",
-    "quote_attribute", "table_cell", "table_row", "tensor_map_size", "typeset_text", "wire_tag",
+    "card_operation_text", "card_text", "card_width", "chip_table", "label_table", "label_text",
+    "make_card", "node_alarms", "node_label", "node_tooltip", "operand_wires", "quote_attribute",
+    "table_cell", "table_row", "tensor_map_size", "typeset_text", "wire_tag",
 ]  # fmt: skip
 
 NAME = 40
@@ -560,6 +560,13 @@ class Chip(NamedTuple):
     formula: str | None = None
     passed: str = ""
 
+    @property
+    def width(self) -> float:
+        """About how wide it is drawn, in points."""
+        size = float(look.CHIP_NODE["fontsize"])
+        longest = max(map(display_width, (self.text, self.note, self.passed)))
+        return look.DIGIT * size * longest + 4 * CHIP_PADDING
+
 
 Wire = tuple[Chip | None, bool]
 """The chip on an edge, if any, and whether a gradient can flow along it."""
@@ -682,13 +689,6 @@ def shorten_rule(run: SweptRun, user: int, position: int, rule: str, limit: int)
         renamed.names = {**run.names, user: "out"}
         rule = renamed.rule(user, position)
     return rule if len(printable_text(rule)) <= limit else ""
-
-
-def chip_width(chip: Chip) -> float:
-    """About how wide a chip is drawn, in points."""
-    size = float(look.CHIP_NODE["fontsize"])
-    longest = max(map(display_width, (chip.text, chip.note, chip.passed)))
-    return look.DIGIT * size * longest + 4 * CHIP_PADDING
 
 
 def chip_table(chip: Chip, room: int = 0) -> str:

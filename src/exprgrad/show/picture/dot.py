@@ -38,7 +38,6 @@ from exprgrad.show.picture.cards import (
     card_text,
     card_width,
     chip_table,
-    chip_width,
     make_card,
     node_label,
     node_tooltip,
@@ -182,7 +181,7 @@ def plan_picture(
         return plan
     widths = {node: card_width(run, node, card) for node, card in cards.items()}
     chips = {
-        user: [chip_width(chip) for chip, _ in theirs if chip is not None]
+        user: [chip.width for chip, _ in theirs if chip is not None]
         for user, theirs in drawn.items()
     }
     if not manner.is_across:

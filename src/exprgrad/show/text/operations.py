@@ -44,16 +44,16 @@ from exprgrad.run.numbers.sweeps import (
     condition_holds,
     functions,
 )
-from exprgrad.show.documents.document import csv_rows, encode_nonfinite
+from exprgrad.show.documents.document import encode_nonfinite
 from exprgrad.show.text.lines import INDENT, align_columns, decimal_text
 from exprgrad.show.text.table import Column, Table
 from exprgrad.source import bracket_depths
 
 __all__ = [
-    "LIBRARIES", "MOST_POINTS", "STANDING_FOR", "Case", "convention_fields", "convention_lines",
-    "convention_record", "critical_points_of_row", "example_cases", "example_operands", "find_rows",
-    "operation_details", "operation_rows", "operation_usage", "operations_fields", "operations_table",
-    "overview_parts", "parse_operation_name", "structural_overview",
+    "CSV_COLUMNS", "LIBRARIES", "MOST_POINTS", "STANDING_FOR", "Case", "convention_fields",
+    "convention_lines", "convention_record", "critical_points_of_row", "example_cases",
+    "example_operands", "find_rows", "operation_details", "operation_usage", "operations_fields",
+    "operations_table", "overview_parts", "parse_operation_name", "structural_overview",
 ]  # fmt: skip
 
 SOURCE = "source"
@@ -724,7 +724,7 @@ ROW_FIELDS: Mapping[str, Callable[[Any], Any]] = {
     "caveat": lambda op: op.caveat or None,
     "conventions": convention_fields,
 }
-"""The fields of a row for programs; ``JSON_FIELDS`` and ``CSV_FIELDS`` choose among them."""
+"""The fields of a row for programs; ``JSON_FIELDS`` and ``CSV_COLUMNS`` choose among them."""
 JSON_FIELDS = {
     Op: (
         "name usage operands variadic about partials shown definition domain poles special gate infix "
@@ -732,7 +732,9 @@ JSON_FIELDS = {
     ),
     Structural: "name word usage operands variadic about settings cases source kink gate infix latex",
 }
-CSV_FIELDS = "name usage derivatives domain gate about"
+CSV_FIELDS = ("name", "usage", "derivatives", "domain", "gate", "about")
+CSV_COLUMNS = {field: ROW_FIELDS[field] for field in CSV_FIELDS}
+"""The columns of CSV; of a structural row the derivatives are cotangents."""
 
 
 def operations_fields(rows: Sequence[Row]) -> dict[str, Any]:
@@ -745,8 +747,3 @@ def operations_fields(rows: Sequence[Row]) -> dict[str, Any]:
         ]
         for group, sort in (("operations", Op), ("structural", Structural))
     }
-
-
-def operation_rows(rows: Sequence[Row]) -> Iterator[list[str]]:
-    """The lines of CSV, headings first; of a structural row the derivatives are cotangents."""
-    return csv_rows({field: ROW_FIELDS[field] for field in CSV_FIELDS.split()}, rows)
