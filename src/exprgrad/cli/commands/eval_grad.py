@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["behind_options", "eval_command", "grad_command"]
 
 MOST_LOST = 1000
-"""How many lost paths are listed with ``--all``."""
+"""The most lost paths listed with ``--all``."""
 
 order_options = combine_options(
     click.option(
