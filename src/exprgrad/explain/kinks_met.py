@@ -54,17 +54,12 @@ def inner_derivative_kinks(run: SweptRun) -> Iterator[Diagnostic]:
         for node in call.bends if needed[call.result] else ():
             op, operands = BY_NAME[graph.kinds[node]], graph.operands[node]
             seen = [values[operand] for operand in operands]
+            whole = [[*seen, values[node], *[1.0] * len(seen)]]
+            views = [[x, values[node], 1.0, 2.0] for x in seen] if op.variadic else whole
+            least = 2 if op.variadic else 1  # operands that tie
             for special in op.special:
-                if op.variadic:
-                    numbers = [[x, values[node], 1.0, 2.0] for x in seen]
-                    met = (
-                        sum(evaluator.holds(special.where, rule_slots(op), one) for one in numbers)
-                        > 1
-                    )
-                else:
-                    view = [*seen, values[node], *[1.0] * len(seen)]
-                    met = evaluator.holds(special.where, rule_slots(op), view)
-                if met:
+                met = [evaluator.holds(special.where, rule_slots(op), view) for view in views]
+                if sum(met) >= least:
                     does, help = SPECIAL_WORDS[special.code]
                     name = run.texts[node] if node == call.result else run.label(node)
                     message = f"{name} {does} here, and {call.text} is taken there"
@@ -261,11 +256,7 @@ def template_moves(
 
     algebra = Algebra(template_number, lambda _, node, seen: functions[graph.kinds[node]](*seen))
     values = interpret(graph, algebra, given)
-    asked = bytearray(len(graph))
-    asked[graph.output] = 1
-    for node in range(graph.output, -1, -1):
-        for operand in taken_operands(graph, node, values) if asked[node] else ():
-            asked[operand] = 1
+    asked = live_nodes(SweptRun("", graph, {}, values))
     flags = [name in moving for name in graph.payloads]
     for node, operands in enumerate(graph.operands):
         moves = [flags[operand] for operand in operands]
@@ -278,12 +269,3 @@ def template_moves(
                 for at, view in enumerate(views)
             )
     return flags[graph.output]
-
-
-def taken_operands(graph: Graph, node: int, values: Sequence[float]) -> tuple[int, ...]:
-    """Return a node's operands without the branch that a ``where`` does not take."""
-    operands = graph.operands[node]
-    if graph.kinds[node] != "where":
-        return operands
-    condition, x, y = operands
-    return condition, x if values[condition] else y

@@ -277,7 +277,9 @@ def check_run(
                 + " are for formulas of numbers",
             )
         numbers = numbers_to_check(run)
-        over = run_over_numbers(run, len(numbers))
+        elements = sum(map(shape_size, run.graph.shapes))
+        are_few = elements <= MOST_ELEMENTS and len(numbers) * elements <= MOST_IN_BALLS
+        over = to_scalar_run(run) if are_few and has_balls() else None
         return [check_number(run, over, *number) for number in numbers]
     if nodes is not None:
         return check_nodes(run, find_nodes(run, nodes), h, ids=True)
@@ -322,13 +324,6 @@ def numbers_to_check(run: DiagnosedRun) -> list[tuple[str, Shape]]:
         (name, place) for name, shape in shapes.items() for place in product(*map(range, shape))
     )
     return [number for at, number in enumerate(every) if at in wanted]
-
-
-def run_over_numbers(run: DiagnosedRun, count: int) -> ScalarRun[DiagnosedRun] | None:
-    """Return the run over numbers, if ``count`` derivatives take a reasonable time in balls there."""
-    elements = sum(map(shape_size, run.graph.shapes))
-    is_affordable = elements <= MOST_ELEMENTS and count * elements <= MOST_IN_BALLS
-    return to_scalar_run(run) if is_affordable and has_balls() else None
 
 
 def check_number(

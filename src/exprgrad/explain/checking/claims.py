@@ -56,7 +56,7 @@ from exprgrad.explain.checking.verdicts import (
 )
 from exprgrad.explain.kinks_met import nonsmooth_nodes
 from exprgrad.graph.graph import CONST, Graph, Program, check_scalars_only
-from exprgrad.graph.ops import BY_NAME, COMPARISONS
+from exprgrad.graph.ops import BY_NAME, BY_SIGNS, COMPARISONS
 from exprgrad.language.write.infix import ATOM, PRODUCT, SUM, node_texts, number_text, operand_level
 from exprgrad.run.balls.balls import (
     Ball,
@@ -327,7 +327,7 @@ def claim_gap(formulas: Formulas) -> Program:
     graph, claim, formula = formulas
     builder = GraphBuilder(typed=True)
     _, said, true = build_together(builder, graph, [claim, formula])
-    gap = builder.apply("sub", said[claim.output], true[formula.output])
+    gap = builder.apply(BY_SIGNS[1, -1], said[claim.output], true[formula.output])
     return simplify_program(builder.program([gap]))
 
 
@@ -633,7 +633,9 @@ def evaluate_sample_point(
     cancels = is_below_doubles(true) and ours.contains(0) and ours.rad() < CANCELLED
     if cancels or near.contains(ours) or abs(near - ours) <= abs(ours) * CONFIRMED + near.rad():
         return SamplePoint(point, said, formed, ours, special=False)
-    if meets_nonsmooth_point(graph, name, point):
+    data = forward_numbers(graph, point)
+    adjoints = play_tape(record_tape(graph, [node]), data)
+    if nonsmooth_nodes(SweptRun("", graph, point, data, adjoints, (name,))):  # a convention holds
         margin = near * CONFIRMED
         return SamplePoint(point, said, formed, (near - margin).union(near + margin), special=True)
     if not ours.is_finite():
@@ -646,28 +648,23 @@ def evaluate_sample_point(
 def nonsmooth_obstacle(truth: TrueDerivative, point: dict[str, float]) -> Obstacle:
     """Return the obstacle at a point without a derivative."""
     left, right, here = ball_midpoint(truth.left), ball_midpoint(truth.right), format_point(point)
-    found = Verdict(left=left, right=right)
-    if truth.kind == "kink" or (truth.kind == "vertical" and left != right):
-        sides = f"left {short_number(left)}, right {short_number(right)}"
-        found = found.says("kink", f"there is no derivative at {here}: {sides}")
-    elif truth.kind == "jump":
-        found = Verdict().says("kink", f"there is no derivative at {here}: the value jumps")
-    elif truth.kind == "vertical":
-        found = found.says("undecided", f"the slope is infinite at {here}")
-    elif truth.kind == "edge":
-        side, slope = ("right", right) if left is None else ("left", left)
-        alone = f"at {here} there are values on the {side} alone"
-        found = found.says("undecided", f"{alone}, where the slope is {short_number(slope)}")
-    else:
-        found = found.says("undecided", f"differences in balls do not settle at {here}")
-    return Obstacle(point, found)
-
-
-def meets_nonsmooth_point(graph: Graph, name: str, point: Mapping[str, float]) -> bool:
-    """Whether a kink or a jump is met at a point: there the formula is a convention."""
-    data = forward_numbers(graph, point)
-    adjoints = play_tape(record_tape(graph, [graph.inputs[name]]), data)
-    return bool(nonsmooth_nodes(SweptRun("", graph, dict(point), data, adjoints, (name,))))
+    kind = "kink" if truth.kind == "vertical" and left != right else truth.kind
+    side, slope = ("right", right) if left is None else ("left", left)
+    slopes, alone = (
+        f"left {short_number(left)}, right {short_number(right)}",
+        f"values on the {side} alone",
+    )
+    words = {
+        "kink": f"there is no derivative at {here}: {slopes}",
+        "jump": f"there is no derivative at {here}: the value jumps",
+        "vertical": f"the slope is infinite at {here}",
+        "edge": f"at {here} there are {alone}, where the slope is {short_number(slope)}",
+        "unclear": f"differences in balls do not settle at {here}",
+    }
+    found = Verdict() if kind == "jump" else Verdict(left=left, right=right)
+    return Obstacle(
+        point, found.says("kink" if kind in ("kink", "jump") else "undecided", words[kind])
+    )
 
 
 def points_to_compare(graph: Graph, given: Mapping[str, float]) -> Iterator[dict[str, float]]:

@@ -204,7 +204,9 @@ def guard_numbers(
             )
     groups = group_by_cause(poor, source)
     warnings = [warn_of_group(group, source) for group in groups]
-    return found._replace(diagnostics=tuple(warnings), causes=tuple(map(find_causes, groups)))
+    blames = [[one.blame for one in group if one.answer.verdict == "nearest"] for group in groups]
+    causes = [{node for one in some if one for node in (one.node, *one.through)} for some in blames]
+    return found._replace(diagnostics=tuple(warnings), causes=tuple(map(frozenset, causes)))
 
 
 def choose_answer(plain: Judgement, typed: Ball, least: int, bits: int) -> Judgement:
@@ -313,12 +315,6 @@ def group_by_cause(poor: Iterable[PoorNumber], source: Truths) -> list[list[Poor
         named = one._replace(label=label, worst=worst, blame=blame)
         groups.setdefault((fate, cause), []).append(named)
     return list(groups.values())
-
-
-def find_causes(group: Iterable[PoorNumber]) -> frozenset[int]:
-    """Return the nodes that the errors of corrected numbers came through."""
-    blames = [one.blame for one in group if one.answer.verdict == "nearest"]
-    return frozenset(node for one in blames if one for node in (one.node, *one.through))
 
 
 def check_sides(

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from exprgrad.derive.rules import template
 from exprgrad.explain.digits.judgements import FULL, TrueNumbers, proven_digits
-from exprgrad.graph.graph import Shape
+from exprgrad.graph.graph import Shape, collect_by_key
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import number_text
 from exprgrad.run.balls.balls import (
@@ -79,13 +79,13 @@ class Evidence:
     @cached_property
     def users(self) -> dict[int, list[tuple[int, int]]]:
         """By node, the edges that passed it something, as (user, position)."""
-        users: dict[int, list[tuple[int, int]]] = {}
         assert self.run.adjoints is not None
-        for user in self.run.order:
-            if self.run.adjoints.locals[user] is not None:
-                for position, operand in enumerate(self.graph.operands[user]):
-                    users.setdefault(operand, []).append((user, position))
-        return users
+        passing = [user for user in self.run.order if self.run.adjoints.locals[user] is not None]
+        return collect_by_key(
+            (operand, (user, position))
+            for user in passing
+            for position, operand in enumerate(self.graph.operands[user])
+        )
 
     def data(self, node: int) -> tuple[float, Ball]:
         """Return a node's data, computed and true."""

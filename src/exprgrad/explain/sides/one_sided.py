@@ -39,7 +39,7 @@ from exprgrad.graph.graph import (
 from exprgrad.graph.op import NonsmoothPoint, Op
 from exprgrad.graph.ops import BY_NAME, COMPARISONS
 from exprgrad.run.evaluation import SweptRun
-from exprgrad.run.numbers.bounds import kind_of, number_data_errors, row_error
+from exprgrad.run.numbers.bounds import EXACT_BELOW, kind_of, number_data_errors, row_error
 from exprgrad.run.numbers.sweeps import (
     at_pole,
     companion_values,
@@ -60,11 +60,6 @@ NOT_WHOLE = 2.0**52 - 0.5
 """The greatest double that is not a whole number."""
 SURE = 2.0**-8
 """A number with an error of at most this part of it has two digits."""
-EXACT_BELOW = 2.0**52
-"""Below it every whole number is a double, so that correctly rounded operations on them are exact.
-
-From 2^52 on the root of a number that is no square may round to a whole number.
-"""
 
 
 # Numbers with what rounding may have done to them.
@@ -432,12 +427,12 @@ def lost_operand_reason(
             continue
         if side.lost == UNDEFINED and out == out and op.partial(position) == "0":
             continue
-        if position not in op.branches:
-            found = side.lost
-        elif special is not None:
-            if op.names[position] in side_rule_names(special):
-                found = side.lost
-        elif compile_local_derivative(op.name, position)(view):
+        is_read = (
+            op.names[position] in side_rule_names(special)
+            if special is not None and position in op.branches
+            else compile_local_derivative(op.name, position)(view)
+        )
+        if is_read or position not in op.branches:
             found = side.lost
     return found
 
@@ -779,7 +774,7 @@ def leading_slope(run: SweptRun, value: float, name: str, sign: float) -> Measur
     def step(graph: Graph, node: int, operands: Sequence[Term]) -> Term:
         op = BY_NAME[graph.kinds[node]]
         zeros = [not (x.limit or x.doubt) for x in operands]
-        by_first = op.powers or op.name == "pow"
+        by_first = op.powers or op.gate == "power"
         is_exact = any(zeros) if op.powers == (1, 1) else all(zeros[:1] if by_first else zeros)
         found = row_term(op, operands, DEEPEST_SERIES)
         # Where the data are nan, limits have doubts of their own.
@@ -807,7 +802,7 @@ def row_term(op: Op, operands: Sequence[Term], depth: int) -> Term:
     is_exact = not any(x.doubt for x in operands)
     if op.powers and is_exact and not limits[1]:
         return product_term(operands[0], power_term(operands[1], -1.0))
-    if op.name == "pow" and not limits[0] and not moves[1]:
+    if op.gate == "power" and not limits[0] and not moves[1]:
         return power_term(operands[0], limits[1]) if is_exact else LOST
     views = companion_values(op, [*limits, out], [float(m) for m in moves])
     special = met_nonsmooth_point(op, views, moves)

@@ -33,9 +33,9 @@ NEAR = 8
 BOLD, PLAIN = "\x1b[1m", "\x1b[0m"
 
 
-def formula_text(formula: Graph, to: str) -> str:
-    """A formula on one line, in our language or in LaTeX."""
-    return graph_latex(formula) if to == "latex" else program_text(formula)
+def formula_text(formula: Graph, to: str, left: str = "") -> str:
+    """A formula on one line, in our language, or in LaTeX after what is ``left`` of its equals sign."""
+    return graph_latex(formula, left) if to == "latex" else program_text(formula)
 
 
 def infix_name(graph: Graph, inputs: Orders) -> str:
@@ -77,9 +77,7 @@ def derivative_lines(
     Breaks lines longer than ``width`` cells, except LaTeX; without a width it breaks none.
     """
     name = infix_name(graph, inputs)
-    text = (
-        graph_latex(formula, latex_name(graph, inputs)) if to == "latex" else program_text(formula)
-    )
+    text = formula_text(formula, to, latex_name(graph, inputs) if to == "latex" else "")
     if tell is not None:
         tell(name, len(text), len(inputs))
     if to == "latex":

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import chain
 from operator import attrgetter, itemgetter
 from typing import Any, Literal, NamedTuple
 
+from exprgrad.show.documents.document import csv_rows
 from exprgrad.show.text.lines import (
     EDGE_ROWS,
     FULL,
@@ -144,8 +144,7 @@ def make_table(
         return value if whole else value_texts_by_room(value, digits, how)
 
     values = {one.key: one.value or attrgetter(one.key) for one in columns if one.key}
-    read = ([value(item) for value in values.values()] for item in items)
-    csv = chain([[*values]], read) if values else None
+    csv = csv_rows(values, items) if values else None
     columns = [column for column in columns if column.is_shown]
     getters = [one.cell or values.get(one.key) or itemgetter(at) for at, one in enumerate(columns)]
     rows = [[said(cell(item)) for cell in getters] for item in shown]

@@ -276,13 +276,17 @@ def tensor_budget(run: DiagnosedRun, found: Uncertainty, *, whole: bool) -> Tabl
     value, shape, sample = found.estimate, found.estimate.shape, found.sample
     places = [unravel_position(at, shape) for at in range(value.size)]
     label = printable_text(run.graph.output_name or "")
+    pairs = {"value": (value, found.value)}
+    pairs |= {} if sample is None else {"Monte Carlo": (sample.mean, sample.value)}
     columns = [
         Column("number", lambda at: element_name(label, places[at]), flexible=True),
-        Column("value", partial(uncertain_number, value, found.value), style="green"),
         *(
-            []
-            if sample is None
-            else [Column("Monte Carlo", partial(uncertain_number, sample.mean, sample.value))]
+            Column(
+                heading,
+                lambda at, pair=pair: plus_minus(*(float(numbers.flat[at]) for numbers in pair)),
+                style="green" * (heading == "value"),
+            )
+            for heading, pair in pairs.items()
         ),
         *(
             Column(
@@ -297,7 +301,7 @@ def tensor_budget(run: DiagnosedRun, found: Uncertainty, *, whole: bool) -> Tabl
         *(
             Column(
                 f"share of {name}",
-                partial(share_text, shares),
+                lambda at, shares=shares: share_percent(float(shares.flat[at])),
                 is_number=True,
                 expendable=1,
             )
@@ -305,16 +309,6 @@ def tensor_budget(run: DiagnosedRun, found: Uncertainty, *, whole: bool) -> Tabl
         ),
     ]
     return make_table(columns, range(len(places)), 3, whole=whole, what="numbers")
-
-
-def uncertain_number(values: Any, deviations: Any, at: int) -> str:
-    """A number of a tensor with its uncertainty."""
-    return plus_minus(float(values.flat[at]), float(deviations.flat[at]))
-
-
-def share_text(shares: Any, at: int) -> str:
-    """An input's share in a number of a tensor."""
-    return share_percent(float(shares.flat[at]))
 
 
 def correlation_cell(found: Uncertainty, one: int, other: int) -> str:
