@@ -11,7 +11,7 @@ import sys
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -278,7 +278,7 @@ def unreadable_file_error(path: str, error: Exception) -> RequestError:
     return unreadable_file(path, error, help)
 
 
-buffered_stream = lru_cache(maxsize=1)(partial(io.BufferedReader, buffer_size=HEAD))
+buffered_stream = lru_cache(maxsize=1)(lambda stream: io.BufferedReader(stream, HEAD))
 """A stream that can be looked into before it is read; it is made once."""
 
 
