@@ -9,11 +9,10 @@ R. E. Moore, R. B. Kearfott, M. J. Cloud, Introduction to Interval Analysis (200
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache, reduce
+from functools import cache
 from itertools import pairwise, product
 from typing import NamedTuple
 
-from exprgrad.derive.rules import template
 from exprgrad.derive.search import OUT
 from exprgrad.graph.graph import Algebra, Graph, interpret
 from exprgrad.graph.ops import BY_NAME, COMPARISONS, Op
@@ -21,6 +20,7 @@ from exprgrad.run.balls.balls import (
     Ball,
     Decimals,
     apply_to_balls,
+    by_definition,
     decide_truth,
     exact_ball,
     formula_ball,
@@ -186,7 +186,7 @@ class Enclosures:
         else:
             found = (
                 apply_to_enclosures(op, operands)
-                or by_definition(op, operands)
+                or defined_enclosure(op, operands)
                 or unbounded_enclosure()
             )
         if op.not_negative and found.low < 0:
@@ -237,7 +237,7 @@ def either_way() -> Enclosure:
 def sharpen_enclosure(op: Op, operands: Sequence[Enclosure]) -> Enclosure | None:
     """A narrower enclosure than the ball of an operation; None where that is as narrow."""
     if op.signs or op.powers or op.monotone or op.special:
-        return apply_to_enclosures(op, operands) or by_definition(op, operands)
+        return apply_to_enclosures(op, operands) or defined_enclosure(op, operands)
     if op.ill_conditioned != "period" or operands[0].ball.is_exact():
         return None
     (x,), (name,) = operands, op.names
@@ -267,23 +267,18 @@ def apply_to_enclosures(op: Op, operands: Sequence[Enclosure]) -> Enclosure | No
     if op.monotone:
         return monotone_image(op, *operands)
     if op.winner:
-        return winning_enclosure(op, operands)
+        best = max if op.winner == "ge" else min
+        return interval_between(best(x.low for x in operands), best(x.high for x in operands))
     if op.square and op.square[1:] == (1, -1):  # its square and another one add up to 1
         return interval_between(exact_ball(-1), exact_ball(1))
     return None
 
 
-def by_definition(op: Op, operands: Sequence[Enclosure]) -> Enclosure | None:
-    """What an operation comes to by its definition, of all operands or of two and two."""
+def defined_enclosure(op: Op, operands: Sequence[Enclosure]) -> Enclosure | None:
+    """The enclosure of an operation by its definition; None without one."""
     if not op.definition:
         return None
-    graph, inner = template(op.definition), Enclosures()
-
-    def defined(*parts: Enclosure) -> Enclosure:
-        given = dict(zip(op.fallback_names, parts, strict=True))
-        return inner.evaluate(graph, given)[graph.output]
-
-    found = reduce(defined, operands) if op.variadic else defined(*operands)
+    found: Enclosure = by_definition(op, Enclosures().evaluate)(*operands)
     return found._replace(total=found.total and not op.domain)
 
 
@@ -405,9 +400,3 @@ def clip_to_domain(op: Op, low: Ball, high: Ball) -> tuple[Ball, Ball, bool]:
     start, stop = inside[0][0], inside[-1][1]
     whole = all(decide_truth(formula_ball(op.domain, {name: end})) for end in (start, stop))
     return start, stop, whole and start is low and stop is high
-
-
-def winning_enclosure(op: Op, operands: Sequence[Enclosure]) -> Enclosure:
-    """The greatest operand, or the least."""
-    best = max if op.winner == "ge" else min
-    return interval_between(best(x.low for x in operands), best(x.high for x in operands))
