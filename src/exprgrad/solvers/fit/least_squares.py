@@ -206,9 +206,9 @@ class LeastSquaresProblem:
                 yield Columns(given, scales[low : low + PIECE]), [one[:rows] for one in memory]
 
     def erring(self, point: Any) -> Iterator[tuple[Columns, list[Any], list[Any]]]:
-        """Yield the same with the rounding bound of each result, row by row and to first order.
+        """Yield rows and results of the residual's program, with a bound of the rounding of each result.
 
-        It is bounded as the guard does (``run/arrays/bounds.py``).
+        The bounds are of first order, row by row, and those of ``run/arrays/bounds.py``.
         """
         graph, outputs = self.program
         for block, results in self.results(point):
@@ -377,16 +377,13 @@ def rescale_problem(problem: LeastSquaresProblem, scales: Scales) -> LeastSquare
 NEED = "fits need SciPy"
 FINE = 1e-15
 """The relative change at which the trust region stops."""
-POINTS = 1000
-"""The most points that it tries, for each parameter."""
-TRUE_POINTS = 100
-"""The most points in balls."""
+POINTS, TRUE_POINTS = 1000, 100
+"""The most points that it tries, for each parameter: in doubles, and in balls."""
 MOST_POLISHING = 100
 """The most steps of the polish."""
-SHRINKS = 0.5
-"""A step of the polish longer than this part of the one before is one of the last."""
-FALLS = 0.5
-"""Unless the cost fell below this share: it may be on its way to 0."""
+SHRINKS, FALLS = 0.5, 0.5
+"""A step of the polish longer than this part of the one before is one of the last, unless the cost fell
+below this share: it may be on its way to 0."""
 AS_GOOD_AS_0 = 1e-6
 """A parameter below this share of the size that would explain all residuals counts as 0."""
 SLACK = 1e-9

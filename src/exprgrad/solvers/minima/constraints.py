@@ -223,7 +223,10 @@ def restore_feasibility(limits: Sequence[Constraint], at: Vector, box: Box, most
 def along_surfaces(
     objective: Objective, limits: Sequence[Constraint], start: Vector, box: Box, most: int
 ) -> Vector:
-    """Find the least point where equations hold, from one nearby; without SciPy by Newton's steps alone."""
+    """Find the point of least value at which equations hold, from one nearby.
+
+    Without SciPy, Newton's steps alone have to do.
+    """
     with suppress(MissingExtraError):
         start = run_scipy(
             objective, limits, start, box, most, SearchCourse([turn_at(objective, start)])

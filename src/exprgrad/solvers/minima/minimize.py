@@ -15,7 +15,7 @@ from exprgrad.explain.limits import side_limit_reason
 from exprgrad.explain.places import to_scalar_run
 from exprgrad.graph.graph import Graph
 from exprgrad.run.balls.balls import has_balls
-from exprgrad.run.evaluation import Flag, evaluator_for
+from exprgrad.run.evaluation import Flag, evaluator_for, shapes_of
 from exprgrad.run.values.ranges import Interval
 from exprgrad.solvers.minima.constraints import (
     Constraint,
@@ -157,7 +157,8 @@ def minimize_formula(
                 f"'{name}' has bounds, but it does not move",
                 help=f"those that move are {', '.join(wrt)}",
             )
-    layout = PointLayout.of(inputs, wrt)
+    shapes = shapes_of({name: inputs[name] for name in wrt})
+    layout = PointLayout({name: x for name, x in inputs.items() if name not in shapes}, shapes)
     objective = Objective(graph, layout, -1.0 if wanted.maximize else 1.0)
     bounds = [wanted.bounds.get(name, Interval(-math.inf, math.inf)) for name in layout.shapes]
     sizes = [math.prod(shape) for shape in layout.shapes.values()]

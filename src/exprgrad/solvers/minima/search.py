@@ -62,12 +62,6 @@ class PointLayout(NamedTuple):
     fixed: Mapping[str, Any]
     shapes: Mapping[str, Shape]
 
-    @classmethod
-    def of(cls, inputs: Mapping[str, Any], wrt: Sequence[str]) -> PointLayout:
-        """Make the layout of ``wrt``; the other inputs stay at their values."""
-        shapes = {name: getattr(inputs[name], "shape", ()) for name in wrt}
-        return cls({n: value for n, value in inputs.items() if n not in shapes}, shapes)
-
     @property
     def size(self) -> int:
         """The count of moving numbers."""
@@ -261,14 +255,11 @@ class Objective:
 EPSILON = 2.0**-52
 MOST_DENSE = 200
 """The most numbers for which the Hessian is formed, and its eigenvalues found; beyond, only products."""
-ACCEPTED = 1e-4
-"""The part of the model's promised gain that a step must make."""
-POOR, GOOD = 0.25, 0.75
-"""The parts of it below which the radius shrinks, and above which it grows."""
-GROWTH = 2.0
-"""The growth of the radius."""
-EXACT, EXACT_GROWTH = 1e-6, 32.0
-"""A formula this close to the model equals it, and the radius grows more."""
+ACCEPTED, POOR, GOOD = 1e-4, 0.25, 0.75
+"""The part of the model's promised gain that a step must make; the part below which the radius shrinks,
+and that above which it grows."""
+GROWTH, EXACT, EXACT_GROWTH = 2.0, 1e-6, 32.0
+"""The growth of the radius; how close a formula is to the model if it equals it, and the growth then."""
 COARSE = 16.0
 """A gain of fewer roundings of the value than this is invisible in values."""
 SHRINKING = 600
@@ -277,12 +268,10 @@ WIDEST = 1e300
 """The greatest radius."""
 DEEP = 1e150
 """A value this far below 0, relative to the first, counts as falling to -inf."""
-SLOW = 0.45
-"""The ratio of successive steps above which they do not shrink as Newton's do."""
+SLOW, ENDLESS = 0.45, 0.9
+"""The ratios of successive steps above which they do not shrink as Newton's do, and not at all."""
 ALIGNED = 0.95
 """The cosine above which two steps go the same way."""
-ENDLESS = 0.9
-"""The ratio above which steps do not shrink at all."""
 POLISHING = 100
 """The most Newton steps at the end."""
 LAST_DIGITS = 1e-12
@@ -667,7 +656,10 @@ def shift_for(values: Vector, along: Vector, radius: float) -> float:
 def conjugate_step(
     product: Callable[[Vector], Vector], slope: Vector, radius: float, part: float, most: int
 ) -> tuple[Vector, bool]:
-    """Minimize it by conjugate gradients, from products with H, until ``part`` of the slope is left."""
+    """Minimize the model of ``dense_step`` by conjugate gradients, which need only products with H.
+
+    They end when ``part`` of the slope is left, or after ``most`` of them.
+    """
     step = np.zeros_like(slope)
     rest = slope.copy()
     enough = part * vector_norm(rest)

@@ -97,10 +97,9 @@ class Cell(NamedTuple):
 def judge_at_switches(
     objective: Objective, course: SearchCourse, box: Box, most: int
 ) -> Judged | None:
-    """Continue a search along nearby kinks and domain edges, and judge where it ends; None if there
-    are none, or the graph is too large.
+    """Continue a search along nearby kinks and domain edges, and judge its end.
 
-    The formula must be without tensors.
+    None if there are none, or the graph is too large.  The formula must be without tensors.
     """
     if len(objective.graph) > LARGEST_GRAPH:
         return None
@@ -310,7 +309,7 @@ def verdict_by_cells(
 
 
 def corner_ways(slopes: Vector) -> Iterator[Vector]:
-    """Yield the directions along as many surfaces as can meet in one, both ways, without the common part.
+    """Yield both ways along each line in which surfaces meet; what all surfaces share is left out.
 
     A function that is linear in each cell rises in all cells if it rises along these.
     """

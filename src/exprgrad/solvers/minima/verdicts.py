@@ -56,10 +56,8 @@ FURTHER = 1024.0
 """The distance for balls: doubles cancel along a level line, too."""
 FARTHEST = 1e308
 """The greatest number tried."""
-MOST_TERMS = 4
-"""The most terms of a direction's text."""
-MENTIONED = 1e-3
-"""Parts of a direction below this are not mentioned."""
+MOST_TERMS, MENTIONED = 4, 1e-3
+"""The most terms of a direction's text, and the least part of a direction that it mentions."""
 WORDS: Mapping[str, Mapping[str, str]] = {
     "minimum": {
         "vertex": "no direction within the active constraints leads {down} or is level",
@@ -344,7 +342,9 @@ def run_off(
     All points on the way must be ``allowed``.
     """
     here = course.last
-    for way in filter(np.any, [*unbounded_directions(course), *more]):
+    vectors = here.at - course.turns[0].at, -here.slope
+    ways = [one / vector_norm(one) for one in vectors if 0 < vector_norm(one) < math.inf]
+    for way in filter(np.any, [*ways, *more]):
         ahead = list(ahead_values(objective, here, way, allowed))
         if len(ahead) < len(OUTWARD):
             continue
@@ -365,15 +365,6 @@ def run_off(
                 reason = "infinite"
             return Judged("unbounded", reason, way, limit=ahead[-1])
     return None
-
-
-def unbounded_directions(course: SearchCourse) -> Iterator[Vector]:
-    """Yield directions in which the value may fall for ever."""
-    here = course.last
-    for vector in (here.at - course.turns[0].at, -here.slope):
-        size = vector_norm(vector)
-        if 0 < size < math.inf:
-            yield vector / size
 
 
 def ahead_values(

@@ -35,12 +35,8 @@ __all__ = [
     "interval_middle", "is_at_zero", "is_within", "newton_search", "proof_around",
 ]  # fmt: skip
 
-MOST_LOOKS = 12_000
-"""The most boxes examined in a search."""
-MOST_EVALUATED = 300_000
-"""The most nodes evaluated in a search."""
-MOST_LEFT = 400
-"""The most undecided boxes of a search."""
+MOST_LOOKS, MOST_EVALUATED, MOST_LEFT = 12_000, 300_000, 400
+"""The most boxes examined in a search, nodes evaluated, and boxes left undecided."""
 WIDER = 8
 """How often a box around a root is made four times wider to hold it."""
 SMALLEST = 2.0**-1074

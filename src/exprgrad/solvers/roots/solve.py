@@ -58,10 +58,9 @@ NEAR_ZERO = 1e-30
 MANY = 400
 """The number of undecided boxes from which on only neighbours are joined."""
 ALL_OVER = "every point there is a root"
-LOOKS_AROUND = 3000
-"""The most boxes examined in each wider interval around a start that leads nowhere."""
-WIDTHS = (1.0, 32.0, 1024.0, 2.0**30, math.inf)
-"""The widths of these intervals, relative to the start."""
+WIDTHS, LOOKS_AROUND = (1.0, 32.0, 1024.0, 2.0**30, math.inf), 3000
+"""The widths, relative to the start, of the intervals searched around one that leads nowhere, and the most
+boxes examined in each."""
 
 
 USUAL = "xyz"

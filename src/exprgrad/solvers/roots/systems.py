@@ -23,10 +23,8 @@ Vector = list[Ball]
 """An exact number for each unknown."""
 PRECISION = 256
 """The precision in which roots are sought, in bits."""
-MOST_CASES = 32
-"""The most choices of undecided steps and comparisons tried over one box."""
-MOST_CHOICES = 8
-"""The most whole numbers over which one step is taken apart."""
+MOST_CASES, MOST_CHOICES = 32, 8
+"""The most cases of undecided steps and comparisons tried over one box, and the most values of one step."""
 
 
 class System(NamedTuple):
@@ -151,8 +149,7 @@ class Sight:
     def __init__(self, system: System) -> None:
         self.system = system
         self.algebra = Enclosures()
-        self.looks = 0
-        self.work = 0
+        self.looks = self.work = 0
         graph, unknowns = system.graph, system.unknowns
         self.given = {
             name: exact_enclosure(self.algebra.decimals.read(text, value))
@@ -207,7 +204,7 @@ class Sight:
         return any(not values[node].has_zero for node in tested)
 
     def gone_in_all_cases(self, inputs: Mapping[str, Enclosure]) -> bool:
-        """Whether that holds for each choice of undecided steps and comparisons."""
+        """Whether some residual is never 0, whichever way undecided steps and comparisons go."""
         todo: list[dict[int, int]] = [{}]
         for _ in range(MOST_CASES):
             if not todo:

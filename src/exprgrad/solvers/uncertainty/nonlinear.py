@@ -64,12 +64,9 @@ from exprgrad.solvers.uncertainty.covariance import correlation_matrix, draw_mov
 
 __all__ = ["Second", "half_unit", "nonlinear_warning", "numbers_in", "second_order_terms"]
 
-MOST_UNCERTAIN = 128
-"""The most uncertain numbers for which second derivatives are examined."""
-MOST_PRODUCTS = 4_000_000
-"""The most nodes times squared uncertain numbers for it."""
-MOST_IN_BALLS = 20_000
-"""The most in balls, which take a thousand times as long."""
+MOST_UNCERTAIN, MOST_PRODUCTS, MOST_IN_BALLS = 128, 4_000_000, 20_000
+"""Limits to second derivatives: the most uncertain numbers, the most nodes times the square of their count,
+and the most of the latter in balls, which take a thousand times as long."""
 MOST_KEPT = 8
 """The formulas whose derivative programs are kept."""
 EVALUATORS: dict[object, Evaluator] = {}
@@ -159,7 +156,7 @@ def second_order_terms(
 def slopes_of_value(
     run: DiagnosedRun, sensitivities: Mapping[str, Any], at: int
 ) -> dict[str, float]:
-    """Return the derivatives of one number of a run's value, by number of its inputs."""
+    """Return the derivatives of one number of a run's value, by the names of its inputs' numbers."""
     found: dict[str, float] = {}
     for name, slope in sensitivities.items():
         names = number_names(name, run.inputs[name])
