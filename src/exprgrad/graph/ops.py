@@ -41,7 +41,7 @@ if TYPE_CHECKING:  # it takes long to load
     from fractions import Fraction
 
 __all__ = [
-    "ARITHMETIC_OPERATORS", "BENT", "BEYOND", "BY_INFIX", "BY_NAME", "COMMON", "COMPARISONS", "EQUATIONS", "EXTREMA", "FAMILIES", "FUNCTIONS",
+    "ARITHMETIC_OPERATORS", "BENT", "BEYOND", "BY_INFIX", "BY_NAME", "BY_POWERS", "BY_SIGNS", "COMMON", "COMPARISONS", "EQUATIONS", "EXTREMA", "FAMILIES", "FUNCTIONS",
     "IN_MATH", "IN_OTHER_WORDS", "LOGIC", "OPS", "PRODUCTS", "SUMS", "VARIADIC", "NonsmoothPoint", "Op",
     "by_row_name", "family_member", "is_function", "is_root",
 ]  # fmt: skip
@@ -468,6 +468,12 @@ EXTREMA = tuple(row for row in COMMON if row.winner)
 LOGIC = names_with(COMMON, "logic")
 SUMS = names_with(COMMON, "signs")
 PRODUCTS = names_with(COMMON, "powers")
+LEAF = Op("", "", (), "")
+"""An empty row, for inputs and constants."""
+BY_SIGNS = {row.signs: row.name for row in COMMON if row.signs}
+"""The names of the rows that are sums, by their operands' signs: ``(1, -1)`` is a difference."""
+BY_POWERS = {row.powers: row.name for row in COMMON if row.powers}
+"""The names of the rows that are products, by their operands' exponents: ``(1, -1)`` is a quotient."""
 ARITHMETIC_OPERATORS = {
     row.name: row.exact for row in COMMON if row.exact and (row.signs or row.powers)
 }

@@ -205,8 +205,9 @@ def take_sign(rows: list[MathmlRow], row: MathmlRow, sign: str) -> None:
 function_commands = cache(
     lambda rows: frozenset(
         command
-        for row in (*BY_NAME.values(), *STRUCTURAL.values())
-        for command in re.findall(r"\\[a-z]+", row.latex)
+        for texts in ([op.latex for op in BY_NAME.values()], [r.latex for r in STRUCTURAL.values()])
+        for text in texts
+        for command in re.findall(r"\\[a-z]+", text)
     )
 )
 """The commands in the texts of so many rows; one that is no sign is a function's name."""

@@ -31,6 +31,7 @@ ENDS = ORDERS
 """The sort of a bracket in which a curve ends; those below are the order whose sign changes in it."""
 BREAKS = ENDS + 1
 """The sort of a bracket in which the value is not what the slope says; one more, the slope itself."""
+LEAST_BITS = np.int64(-(2**63))
 HALVINGS = 66
 """The halvings that reduce any bracket to adjacent doubles."""
 
@@ -93,17 +94,15 @@ def beside_turns(jets: Jets, samples: Samples, order: int, turns: list[float]) -
     return brackets_of_changes(Samples(x, found), order, np.nonzero(crossed)[0])
 
 
-def double_ordinals(x: Any) -> Any:
-    """Map doubles to whole numbers in the same order, without gaps."""
-    bits = np.ascontiguousarray(x, dtype=float).view(np.int64)
-    return np.where(bits < 0, np.int64(-(2**63)) - bits, bits)
-
-
 def middle_double(low: Any, high: Any) -> Any:
-    """Return the middle double, counted in doubles, so that 64 halvings are enough for any bracket."""
-    first, last = double_ordinals(low), double_ordinals(high)
+    """Return the middle double, counted in doubles, so that 64 halvings are enough for any bracket.
+
+    Their bits count negative doubles backwards, and are turned around for it.
+    """
+    bits = np.array([low, high], dtype=float).view(np.int64)
+    first, last = np.where(bits < 0, LEAST_BITS - bits, bits)
     middle = (first >> 1) + (last >> 1) + (first & last & 1)
-    return np.where(middle < 0, np.int64(-(2**63)) - middle, middle).view(float)
+    return np.where(middle < 0, LEAST_BITS - middle, middle).view(float)
 
 
 def slope_mismatch(x0: Any, x1: Any, jets0: Any, jets1: Any, order: Any) -> Any:
@@ -230,17 +229,15 @@ def break_of_curve(
         at = math.copysign(sys.float_info.max, at)
     around = max(high - x, x - low, NEAR_ULP * math.ulp(x))
     joined = tuple(
-        limits_agree(one, other)
-        or (math.isfinite(one) and math.isfinite(other) and is_continuous(jets, order, x, around))
+        math.isfinite(one)
+        and math.isfinite(other)
+        and (
+            abs(one - other) <= EQUAL * max(abs(one), abs(other), NEAR_ZERO)
+            or is_continuous(jets, order, x, around)
+        )
         for order, (one, other) in enumerate(zip(left, right, strict=True))
     )
     return Break(x, left, right, at, joined)
-
-
-def limits_agree(left: float, right: float) -> bool:
-    """Whether two limits are the same number."""
-    apart = abs(left - right)
-    return math.isfinite(apart) and apart <= EQUAL * max(abs(left), abs(right), NEAR_ZERO)
 
 
 def one_sided_limits(

@@ -600,12 +600,10 @@ def curve_or_plane(
     values = {name: value for name, value in given.items() if name not in ranges}
     fixed = resolve_inputs(graph, text, {**values, **dict.fromkeys(ranges, 0.0)}, partly=True)
     spans = {name: as_interval(value, name) for name, value in ranges.items()}
-    refuse_undrawable(spans)
     missing = [name for name in graph.inputs if name not in fixed]
     if not spans and len(missing) == 1:
         spans = {missing.pop(): USUAL}
-    if len(spans) not in (1, 2):
-        raise range_count_error(graph, spans)
+    refuse_undrawable(graph, spans)
     if missing:
         raise missing_values(graph, text, missing)
     others = {name: value for name, value in fixed.items() if name not in spans}
@@ -626,8 +624,8 @@ def curve_or_plane(
     return trace_curve(text, graph, name, low, high, others, window, at)
 
 
-def refuse_undrawable(spans: Mapping[str, Interval]) -> None:
-    """Raise for a range that would overflow or underflow in a picture."""
+def refuse_undrawable(graph: Graph, spans: Mapping[str, Interval]) -> None:
+    """Raise for a range that overflows or underflows in a picture, for none, and for more than two."""
     for name, (low, high) in spans.items():
         if max(-low, high) > LONGEST_AXIS or high - low < LEAST_WIDTH:
             raise InputError(
@@ -636,6 +634,21 @@ def refuse_undrawable(spans: Mapping[str, Interval]) -> None:
                 help=f"up to {number_text(LONGEST_AXIS)} on both sides of 0, "
                 f"and {number_text(LEAST_WIDTH)} wide at least",
             )
+    if not graph.inputs:
+        raise InputError("bad-range", "the formula reads no input that could have a range")
+    if not spans:
+        first = next(iter(graph.inputs))
+        raise InputError(
+            "bad-range",
+            "no input has a range to draw the curve over",
+            help=f"write {first}=LOW:HIGH, such as {first}=-5:5",
+        )
+    if len(spans) > 2:
+        raise InputError(
+            "bad-range",
+            f"{len(spans)} inputs have ranges: {', '.join(spans)}",
+            help="only one or two may have one; give the others values",
+        )
 
 
 def plane_with_descent(found: Plane, course: Descent[Any]) -> Plane:
@@ -644,21 +657,3 @@ def plane_with_descent(found: Plane, course: Descent[Any]) -> Plane:
     path = [(step.inputs[first], step.inputs[second]) for step in course.steps]
     word = "" if course.verdict == "steps" else f"{course.verdict}: "
     return found._replace(path=path, ending=word + course.message)
-
-
-def range_count_error(graph: Graph, spans: Mapping[str, Interval]) -> InputError:
-    """Return the error for no input, or too many inputs, with a range."""
-    if not graph.inputs:
-        return InputError("bad-range", "the formula reads no input that could have a range")
-    first = next(iter(graph.inputs))
-    if not spans:
-        return InputError(
-            "bad-range",
-            "no input has a range to draw the curve over",
-            help=f"write {first}=LOW:HIGH, such as {first}=-5:5",
-        )
-    return InputError(
-        "bad-range",
-        f"{len(spans)} inputs have ranges: {', '.join(spans)}",
-        help="only one or two may have one; give the others values",
-    )

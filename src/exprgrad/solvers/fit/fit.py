@@ -214,25 +214,23 @@ def fit_problem(
     minimum = drop_vanished(inside, minimum, units, *limits)
     minimum, chosen = minimum._replace(passes=passes), np.flatnonzero(free)
     found = account_for_fit(text, inside, minimum, chosen, manner, ends, before)
-    if loses_digits(found) and is_affordable(problem, manner.starts):
+    if needs_balls(found, problem, manner.starts):
         return fit_problem(text, problem.in_balls, start, manner)
     if manner.profile:
         found = with_profiles(found, minimum, free, limits, before)
     return restore_units(found, problem, before)
 
 
-def loses_digits(found: Fit) -> bool:
-    """Whether rounding leaves too few digits of some estimate, or of standard errors."""
-    counts = [one.digits for one in found.parameters.values()]
-    if not found.exact:
-        counts.append(found.error_digits)
-    return any(count is not None and count < COUNTED for count in counts)
+def needs_balls(found: Fit, problem: LeastSquaresProblem, starts: int) -> bool:
+    """Whether rounding leaves too few digits of an estimate, or of standard errors, and balls can help.
 
-
-def is_affordable(problem: LeastSquaresProblem, starts: int) -> bool:
-    """Whether a problem that is not in balls yet can be solved in them in some seconds."""
+    They can if the problem is not in balls yet, and small enough to be solved in them in some seconds.
+    """
+    of_errors = None if found.exact else found.error_digits
+    counts = [of_errors, *(one.digits for one in found.parameters.values())]
+    is_lossy = any(count is not None and count < COUNTED for count in counts)
     work = problem.rows * len(problem.program.graph) * starts
-    return problem.rule is computed and work <= MOST_IN_BALLS and has_balls()
+    return is_lossy and problem.rule is computed and work <= MOST_IN_BALLS and has_balls()
 
 
 def restore_units(found: Fit, problem: LeastSquaresProblem, scales: Scales) -> Fit:
@@ -620,7 +618,7 @@ def fit_likelihood(
     failed = sum(course.reason == "undefined" for course in courses)
     ends = Starts(len(tried), led, failed)
     fit = likelihood_outcome(text, total, best, found, box, manner, ends, reach)
-    if loses_digits(fit) and is_affordable(problem, manner.starts):
+    if needs_balls(fit, problem, manner.starts):
         return fit_likelihood(text, problem.in_balls, start, manner)
     return restore_units(fit, problem, scales)
 

@@ -361,17 +361,15 @@ def rescale_problem(problem: LeastSquaresProblem, scales: Scales) -> LeastSquare
         multiply(images[node], 1 / residual) for node in (problem.graph.output, problem.response)
     )
     builder.graph.output = output
-    given = problem.columns, problem.parameters, partial(weigh_blocks, problem.blocks, weight)
-    width = problem.width / residual / weight
+
+    def weighed() -> Iterator[Columns]:
+        for columns, scale in problem.blocks():
+            yield Columns(columns, (1.0 if scale is None else scale) / weight)
+
+    names, width = (problem.columns, problem.parameters), problem.width / residual / weight
     return LeastSquaresProblem(
-        builder.graph, response, *given, problem.rows, problem.loss, width, problem.rule
+        builder.graph, response, *names, weighed, problem.rows, problem.loss, width, problem.rule
     )
-
-
-def weigh_blocks(blocks: Callable[[], Iterator[Columns]], weight: float) -> Iterator[Columns]:
-    """Yield rows whose scales are divided by a weight."""
-    for columns, scale in blocks():
-        yield Columns(columns, (1.0 if scale is None else scale) / weight)
 
 
 # The search.

@@ -76,7 +76,7 @@ class PointLayout(NamedTuple):
     def vector(self, values: Mapping[str, Any]) -> Vector:
         """Return values by name, such as inputs or a gradient, as one vector."""
         parts = [np.ravel(values[name]) for name in self.shapes]
-        return np.concatenate(parts).astype(np.float64) if parts else np.zeros(0)
+        return np.concatenate([np.zeros(0), *parts]).astype(np.float64)
 
     def named(self, vector: Vector) -> dict[str, Any]:
         """Return a vector's numbers by name: floats, and arrays in their shapes."""
@@ -483,7 +483,7 @@ def step_inside(box: Box, local: Local, radius: float) -> tuple[Vector, bool]:
     while np.any(free):
         step[:] = 0.0
         step[free], is_newton = free_step(local, free, radius)
-        out = free & (((here.at <= box.low) & (step < 0)) | ((here.at >= box.high) & (step > 0)))
+        out = free & box.held(here.at, -step)
         if not np.any(out):
             return kept_in(local, step, box), is_newton
         free &= ~out
@@ -557,8 +557,12 @@ def polish_minimum(objective: Objective, course: SearchCourse, box: Box) -> None
     """Take Newton's steps until they stop shrinking, for the last digits, which values cannot show."""
 
     def stage_at(turn: Turn) -> NewtonStage:
-        step = newton_step(model_at(objective, turn, box))
-        return NewtonStage(turn) if step is None else NewtonStage(turn, step, vector_norm(step))
+        local, step = model_at(objective, turn, box), np.zeros(len(turn.at))
+        if not np.any(local.free):
+            return NewtonStage(turn)
+        step[local.free], is_newton = free_step(local, local.free, math.inf)
+        is_step = is_newton and np.all(np.isfinite(step))
+        return NewtonStage(turn, step, vector_norm(step)) if is_step else NewtonStage(turn)
 
     def follow(stages: Sequence[NewtonStage]) -> NewtonStage | None:
         here, step, _ = stages[-1]
@@ -575,16 +579,6 @@ def polish_minimum(objective: Objective, course: SearchCourse, box: Box) -> None
 
     stages = polish_point(stage_at(course.last), follow, POLISHING, goes_on=goes_on)
     course.turns += [stage.point for stage in stages[1:]]
-
-
-def newton_step(local: Local) -> Vector | None:
-    """Return Newton's step of the free numbers; None where the Hessian is not positive definite."""
-    free = local.free
-    if not np.any(free):
-        return None
-    step = np.zeros(len(free))
-    step[free], is_newton = free_step(local, free, math.inf)
-    return step if is_newton and np.all(np.isfinite(step)) else None
 
 
 # Steps of a quadratic model, and its eigenvalues.
@@ -684,7 +678,13 @@ def conjugate_step(
         square = float(rest @ rest)
         further = step + (square / curvature) * way if curvature > 0 else None
         if further is None or not vector_norm(further) <= radius:
-            ahead = 0.0 if radius == math.inf else to_radius(step, way, radius)
+            if radius == math.inf:
+                return step, False
+            size = vector_norm(way)
+            start, unit = step / radius, way / size
+            b, c = float(start @ unit), float(start @ start) - 1
+            root = math.sqrt(max(b * b - c, 0.0))
+            ahead = (radius / size) * (root - b if b < 0 else -c / (b + root))  # to the radius
             return step + ahead * way, False
         step, rest = further, rest + (square / curvature) * bent
         if vector_norm(rest) <= enough:
@@ -715,12 +715,3 @@ def lanczos_spectrum(product: Callable[[Vector], Vector], start: Vector, most: i
         basis[k + 1] = image / size
     values, vectors = np.linalg.eigh(np.diag(main) + np.diag(beside, 1) + np.diag(beside, -1))
     return Spectrum(values, basis[: len(main)].T @ vectors)
-
-
-def to_radius(step: Vector, way: Vector, radius: float) -> float:
-    """Return how far to go along a direction from a step until the length is the radius."""
-    size = vector_norm(way)
-    step, way = step / radius, way / size
-    b, c = float(step @ way), float(step @ step) - 1
-    root = math.sqrt(max(b * b - c, 0.0))
-    return (radius / size) * (root - b if b < 0 else -c / (b + root))

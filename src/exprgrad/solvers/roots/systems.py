@@ -82,15 +82,19 @@ def over_one_line(
     if op.signs and not whole:
         return add_fractions(builder, op.signs, parts)
     if op.powers and not (whole and by_constant):
-        return multiply_fractions(builder, op.powers, parts)
+        turned = [
+            fraction if power > 0 else fraction[::-1]
+            for power, fraction in zip(op.powers, parts, strict=True)
+        ]
+        above, below = (node_product(builder, *row) for row in zip(*turned, strict=True))
+        return builder.constant(1.0) if above is None else above, below
     if op.poles and op.definition and whole:
-        definition = template(op.definition)
-        inner: list[Fraction] = []
+        definition, inner = template(op.definition), list[Fraction]()
         given = dict(zip(op.fallback_names, parts, strict=True))
         made = builder.include(definition, {name: given[name][0] for name in definition.inputs})
         for at, each in enumerate(made):
-            below = [inner[operand] for operand in definition.operands[at]]
-            inner.append(over_one_line(builder, definition, at, below, each))
+            operands = [inner[operand] for operand in definition.operands[at]]
+            inner.append(over_one_line(builder, definition, at, operands, each))
         return inner[definition.output]
     if op.quotient and whole:
         upper, lower = op.quotient
@@ -116,18 +120,6 @@ def add_fractions(
         above = builder.apply("add" if sign > 0 else "sub", left, right)
         below = node_product(builder, below, under)
     return above, below
-
-
-def multiply_fractions(
-    builder: GraphBuilder, powers: Sequence[int], factors: Sequence[Fraction]
-) -> Fraction:
-    """Multiply or divide fractions over one line."""
-    turned = [
-        fraction if power > 0 else fraction[::-1]
-        for power, fraction in zip(powers, factors, strict=True)
-    ]
-    above, below = (node_product(builder, *row) for row in zip(*turned, strict=True))
-    return builder.constant(1.0) if above is None else above, below
 
 
 # What is seen of a system.
