@@ -43,7 +43,7 @@ class DigitsWarning(UserWarning):
 
 
 LONGEST_MESSAGE = 240
-"""Where a message is cut, in characters: a name may be as long as a book."""
+"""The most characters of a message: a name may be as long as a book."""
 
 
 class ExprgradError(Exception):
@@ -102,7 +102,7 @@ class ExprgradError(Exception):
         return render_error(self).removeprefix("error: ")
 
     def _render_traceback_(self) -> list[str]:
-        """What IPython and notebooks show: the message, and the line of one's own that led to it."""
+        """Return what IPython and notebooks show: the message, and the user's line that led to it."""
         return [f"{type(self).__name__}: {self}", *caller_line(self.__traceback__)]
 
     def as_json(self) -> dict[str, object]:

@@ -31,7 +31,7 @@ DIGITS = 6
 MOST_WARNINGS = 20
 IN_FULL = Screen()
 CALLED = {"jacobian": "d {row} / d {column}", "hessian": "d² / d {row} d {column}"}
-"""What people call a block of a matrix among tensors."""
+"""The heading of a block in a matrix among tensors, by field."""
 
 
 class Shown:
@@ -178,7 +178,7 @@ class DerivativesByName(Named[Any]):
     """Derivatives by name, as sweeps found them; they print as the true ones, with warnings.
 
     ``true`` has these, and ``digits`` says how many of their digits are right, from 0 to 16; of a block
-    among tensors, the fewest.  Both are worked out when they are read.
+    among tensors, the fewest.  Both are computed when they are read.
     """
 
     def __init__(self, found: Derivatives, *, several: bool = True) -> None:

@@ -175,7 +175,7 @@ def order_in(order: object, known: Container[int], what: str, help: str) -> int:
 class Gradient(dict[str, Any]):
     """A gradient as the sweep found it; it prints as the true one, with warnings.
 
-    ``true`` has that, worked out when it is read.  Copied or pickled it is a dictionary.
+    ``true`` has the true one, computed when it is read.  Copied or pickled it is a dictionary.
     """
 
     __slots__ = ("run",)
@@ -626,7 +626,7 @@ class Expression(Drawn):
 
         ``wrt`` chooses the inputs that move, all by default.  ``bounds`` are intervals by name, ``(0,
         inf)`` or ``"0:inf"``, ``subject`` constraints as texts, ``"x^2 + y^2 <= 1"``.  With ``maximize``
-        the value is made large.  At most so many ``steps`` are taken; 0 judges the start.  Of several
+        the value is made large.  ``steps`` is the most steps to take; 0 judges the start.  Of several
         ``starts`` the first is the one given, others are drawn around it, or within bounds, by ``seed``.
         See ``Minimum``.
         """
@@ -650,7 +650,7 @@ class Expression(Drawn):
         wrt: Iterable[str] | None = None,
         **unknowns: object,
     ) -> Solved:
-        """Where the formula is 0: ``f.solve(x=1)`` near a start, ``f.solve(x=(-10, 10))`` in a range.
+        """The roots of the formula: ``f.solve(x=1)`` near a start, ``f.solve(x=(-10, 10))`` in a range.
 
         All else is as in ``exprgrad.solve``, which takes equations.
         """
@@ -761,7 +761,7 @@ class Expression(Drawn):
         wrt: Iterable[str] | None = None,
         **inputs: object,
     ) -> DerivativesByName:
-        """By input, the derivative of the output times ``cotangent``.
+        """The output's derivatives times ``cotangent``, by input.
 
         With ``of``, the derivative of the outputs' sum, each weighted by its cotangent:
         ``cotangent={"y1": 1, "y2": 0}``; 0 leaves one out.  Values and ``wrt`` are as in ``gradient``.  The
@@ -1156,7 +1156,7 @@ class Run(Drawn, diagnostics.DiagnosedRun):
     def __getitem__(self, name: str) -> Any:
         """The derivative with respect to an input, or the grad of a statement, by name.
 
-        Raises ``RequestError`` after a forward sweep alone, ``InputError`` for what is no such name.
+        Raises ``RequestError`` after a forward sweep alone, ``InputError`` for any other name.
         """
         gradient = self.gradient
         if name in gradient:
@@ -1240,7 +1240,7 @@ class Run(Drawn, diagnostics.DiagnosedRun):
 
     @property
     def elasticity(self) -> dict[str, Any]:
-        """By input, by how many percent the value changes as the input changes by one: x/f·∂f/∂x.
+        """The percentages by which the value changes as each input changes by one percent: x/f·∂f/∂x.
 
         The largest magnitude comes first; of a tensor they are number by number.  Needs a run of
         ``gradient``; raises ``RequestError`` for others.
@@ -1251,7 +1251,7 @@ class Run(Drawn, diagnostics.DiagnosedRun):
         return list_elasticities(self)
 
     def paths(self, most: int = LISTED_PATHS) -> dict[str, Paths]:
-        """By input, how many paths lead to it from the output, and those with the largest products.
+        """The paths from the output to each input: their number, and those with the largest products.
 
         Over tensors they are the paths to each of an input's numbers, ``X[0, 1]``.  Needs a run of
         ``gradient``; raises ``RequestError`` for others, and for tensors of more than 4,096 numbers.
@@ -1345,7 +1345,7 @@ class Run(Drawn, diagnostics.DiagnosedRun):
         )
 
     def budget(self, *, digits: int = 6, all: bool = False) -> str:
-        """What the uncertainty of the value comes from, input by input, as plain text.
+        """The sources of the value's uncertainty, input by input, as plain text.
 
         Raises ``RequestError`` where no input is uncertain.
         """

@@ -31,7 +31,7 @@ __all__ = [
 
 T = TypeVar("T")
 MOST_TEXTS, LONGEST_KEPT = 16, 1000
-"""How many texts are kept as they were read, and up to which length, in characters."""
+"""The most texts whose expressions are kept, and the longest such text, in characters."""
 TEXTS: dict[str, Expression] = {}
 """The last texts that were read here."""
 Values = Mapping[str, object] | None

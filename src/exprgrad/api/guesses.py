@@ -77,7 +77,7 @@ EXPRESSION = {
     "f.check(x=2)": "verify gradcheck",
     "f.graph is the graph": "tree ops",
 }  # fmt: skip
-"""The same of an expression ``f``."""
+"""The same for an expression ``f``."""
 RUN = {
     "run.gradient is the gradient by name, run['x'] one of its numbers":
         "grads derivatives jac partials",
@@ -91,7 +91,7 @@ RUN = {
     "run.diagnostics": "warnings messages",
     "run.trust() and run.digits": "accuracy precision error",
 }  # fmt: skip
-"""The same of a run."""
+"""The same for a run."""
 VALUE = {
     "a.data is the number, and so is float(a)": "item value numpy val tolist",
     "a.grad = 0.0": "zero_grad zero_ zero",
@@ -107,7 +107,7 @@ VALUE = {
     "a.log()": "ln",
     "a.atan()": "arctan",
 }  # fmt: skip
-"""The same of a value ``a``."""
+"""The same for a value ``a``."""
 
 
 class Elsewhere:

@@ -64,7 +64,7 @@ UNREACHED = float("0")
 BEYOND_WHOLE = 2**53
 """Below it every whole number is a double."""
 FILLED_IN = frozenset(range(-16, 17)) - {0}
-"""Constants that rules are worked out for, as for ``x**2``; not 0, which would stand for -0, too."""
+"""Constants with rules of their own, as in ``x**2``; 0 is left out, because it would stand for -0 too."""
 FIRST, SECOND = (True, False), (False, True)
 """Which of two operands varies."""
 Backward = Callable[["Value"], None]
@@ -262,7 +262,7 @@ def comparison_of_data(kind: str) -> Callable[[Value, object], bool]:
 
 
 class Clock:
-    """How often the data of any value has been set: what was made before may be out of date."""
+    """Counts how often data of any value was set: results made before may be out of date."""
 
     now = 0
 
@@ -334,7 +334,7 @@ class Value(Methods):
 
     @property
     def grad(self) -> float:
-        """What ``backward()`` found.  It adds to that of inputs, so it is set to 0 between two steps."""
+        """The grad that ``backward()`` found.  Inputs add grads up: set them to 0 between two steps."""
         return self._grad
 
     @grad.setter
@@ -629,7 +629,7 @@ def made_of(root: Value) -> list[Value]:
 
 
 def values_reached(root: Value) -> list[Value]:
-    """What a value is made of, operands first, in the order in which a formula would name them; it last."""
+    """Return the operands of a value, and theirs, in the order of a formula; the value comes last."""
     found: dict[Value, None] = {}
     todo = [root]
     while todo:

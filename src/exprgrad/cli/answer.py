@@ -26,9 +26,9 @@ __all__ = [
 
 
 LONGEST_PIECE = 8192
-"""How many characters are written at once."""
+"""The least number of characters written at once."""
 MOST_DIAGNOSTICS = 20
-"""How many diagnostics people are shown."""
+"""The most diagnostics shown to people."""
 LEFT_OUT = (("kink", " has a kink", "s have a kink"), ("jump", " jumps", "s jump"))
 """Code → the words for nodes left out of a list: for one, and for several."""
 ASCII = str.maketrans(

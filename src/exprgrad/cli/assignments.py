@@ -32,7 +32,7 @@ GLUED = re.compile(r"=[^,=]*?[^,=\s](\s*[;\s]\s*)[^\W\d]\w*\s*=(?!=)")
 ASSIGNED = re.compile(r"\s*[^\W\d]\w*\s*=(?!=)")
 SIZES = re.compile(r"\s*[0-9]{1,15}\s*(?:[x×]\s*[0-9]{1,15}\s*)*")
 TUPLE = re.compile(r"\s*[(\[]((?:\s*[0-9]{1,15}\s*,)*\s*(?:[0-9]{1,15}\s*)?)[)\]]\s*")
-"""What Python prints is read too: ``(150, 4)``, ``(3,)``, and ``()`` for a number."""
+"""Shapes as Python prints them: ``(150, 4)``, ``(3,)``, and ``()`` for a number."""
 SHAPES_HELP = "names and sizes are separated by commas: --shape X=150x4,w=4"
 
 

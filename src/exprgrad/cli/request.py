@@ -26,9 +26,9 @@ __all__ = [
 
 
 NEXT_VALUE = r",\s*[^\W\d]\w*\s*="
-"""Where another ``NAME=`` begins after a value."""
+"""The comma after a value, and the next ``NAME=``."""
 LONGEST_NAME = 40
-"""Where the name of a file is cut beside a shape."""
+"""The most characters of a file's name beside a shape."""
 
 
 class Request(NamedTuple):

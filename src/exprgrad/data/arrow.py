@@ -196,7 +196,7 @@ def is_numeric_type(kind: Any) -> bool:
 
 
 def describe_type(kind: Any) -> str:
-    """What a column holds, in words."""
+    """Describe what a column of an Arrow type holds, in words."""
     types = import_arrow().types
     if types.is_dictionary(kind):
         kind = kind.value_type

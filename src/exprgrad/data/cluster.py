@@ -45,7 +45,7 @@ TRIES = 3
 DEATHS = 10
 """After how many deaths the workers of ``local`` give up a partition."""
 REACH = 30
-"""How many seconds a scheduler has to answer."""
+"""The seconds that a scheduler has to answer."""
 LOOK = 1.0
 """Seconds without a result before checking that there are workers at all."""
 PATIENCE = 300.0

@@ -1,4 +1,4 @@
-"""What a format of rows in files is, and what those of text have in common.
+"""Defines a format of rows in files, and has what the formats of text share.
 
 If a block of text cannot be read as numbers, it is read again as text, so that only single cells are wrong.
 Each row is read once, even from a pipe, and a bad row costs no other.  Pyarrow's reader of CSV in a
@@ -30,7 +30,7 @@ BATCH = 2**16
 BLOCK = 2**21
 """The bytes of a block."""
 SHOWN = 60
-"""Where a line is cut in a message."""
+"""The most characters of a line in a message."""
 
 
 class Partition(NamedTuple):
@@ -66,7 +66,7 @@ class RowWriter:
         self.file.write(encoded)
 
     def memo(self) -> str:
-        """What to know, beside the bytes since the last memo, for another process to go on with them."""
+        """Return what another process needs, besides the bytes since the last memo, to continue."""
         return ""
 
     def close(self) -> None:

@@ -55,7 +55,7 @@ LONGEST_BLOCKED = 5000
 LEAST_COMPILED = 50_000
 """Fewer rows are computed by NumPy, because loading the compiler takes longer than they do."""
 PRINTED_DIGITS = 6
-"""How many digits a table is printed with."""
+"""The digits of numbers in a printed table."""
 MOST_LOOKED = {"infinite": 1000, "kink": 1000, "digits": 4000}
 """The most rows examined one by one: of those not finite, of those at kinks, and of the others."""
 EXPLAINED = 20
@@ -107,7 +107,7 @@ class Grid(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many points there are."""
+        """The number of points."""
         return prod(one.size for one in self.ranges.values())
 
     @property

@@ -57,7 +57,7 @@ class BatchJob(NamedTuple):
     ``engine``     the engine, if one is chosen: see ``Compiled``
     ``digits``     the results that surely have fewer right digits are counted; 0 if none are
     ``show_digits``  whether a row's fewest right digits follow its results
-    ``correct``    whether doubtful rows are worked out by themselves; ``texts`` has pairs, a constant and
+    ``correct``    whether doubtful rows are computed by themselves; ``texts`` has pairs, a constant and
                    its text, of those that were typed otherwise than their doubles' shortest texts
     """
 
@@ -316,7 +316,7 @@ CORRECTED = "corrected"
 DIGITS = "digits"
 """The column that shows how many digits of a row's least accurate result are right."""
 FIRST = 3
-"""How many rows are reported for each reason."""
+"""The most rows reported for each reason."""
 FEW_ROWS = 4000
 """The most doubtful rows that NumPy judges before another engine would be compiled."""
 

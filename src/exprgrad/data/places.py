@@ -1,4 +1,4 @@
-"""Where rows are: files, globs, folders, object stores, standard input; and how they are opened."""
+"""Finds and opens rows: in files, globs, folders, object stores, standard input."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import sys
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -45,7 +45,7 @@ UNPACKED = {
     b"\x1f\x8b": "zcat", b"BZh": "bzcat", b"(\xb5/\xfd": "zstdcat", b"\xfd7zXZ\0": "xzcat",
     b"PK\x03\x04": "unzip -p",
 }  # fmt: skip
-"""How packed files begin → what unpacks them for a pipe."""
+"""The first bytes of packed files → the command that unpacks them for a pipe."""
 TABLES = {
     "_delta_log/*": ("Delta", "deltalake.DeltaTable({!r}).to_pandas()"),
     "metadata/*.metadata.json": (
@@ -117,7 +117,7 @@ def remote_store(path: str) -> tuple[Any, str] | None:
 
 
 def find_row_files(paths: Sequence[str], endings: Iterable[str]) -> list[tuple[str, str]]:
-    """The files that paths, globs and folders stand for, in order; an error where there is none.
+    """Find the files that paths, globs and folders stand for, in order; an error if there are none.
 
     Each comes with its name within the folder, or the glob.
     """
@@ -250,7 +250,7 @@ def is_row_file(name: str, endings: tuple[str, ...]) -> bool:
 
 
 def file_stamp(path: str) -> tuple[int, str]:
-    """A file's size, and its time in nanoseconds or its tag; an error where there is none."""
+    """Return a file's size, and its time in nanoseconds or its tag; an error if it is missing."""
     if path == STDIN:
         return 0, ""
     remote = remote_store(path)
@@ -278,7 +278,7 @@ def unreadable_file_error(path: str, error: Exception) -> RequestError:
     return unreadable_file(path, error, help)
 
 
-buffered_stream = lru_cache(maxsize=1)(partial(io.BufferedReader, buffer_size=HEAD))
+buffered_stream = lru_cache(maxsize=1)(lambda stream: io.BufferedReader(stream, HEAD))
 """A stream that can be looked into before it is read; it is made once."""
 
 

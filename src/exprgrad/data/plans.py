@@ -521,7 +521,7 @@ def read_schema(
     """The columns that are read, with types.
 
     CSV does not say what its cells are: numbers that the formula reads are doubles, and all else is passed
-    on as it stands, as are those, too, where what is written is a text as well.
+    on unchanged; so are the numbers, too, where the output is text as well.
     """
     pa = import_arrow()
     keys = {key.name for key in source.keys}
@@ -550,7 +550,7 @@ def read_schema(
 
 
 def refuse_nested(schema: Any, kept: Sequence[str], format: str) -> None:
-    """An error for columns of lists where cells are texts, and of bytes where there are none."""
+    """Refuse columns of lists, objects or bytes that the output's format has no room for."""
     for name in kept:
         words = describe_type(schema.field(name).type)
         by_room = sorted(FORMATS.values(), key=lambda row: -len(row.room))

@@ -30,7 +30,7 @@ CHUNK = 2**14
 SPLIT = 1.5 * 2.0**15
 """Times a power of two above a chunk's largest number: adding this and subtracting it again rounds."""
 LARGE, SMALL = 2.0**480, 2.0**-480
-"""Where squares would overflow, or lose digits; numbers beyond are scaled by ``2^600`` first."""
+"""Squares overflow above, or lose digits below; such numbers are scaled by ``2^600`` first."""
 SCALE = 600
 HUGE = 2.0**900
 """Numbers above this are added up apart, times ``2^-600``: sums overflow only where they do in truth."""
@@ -50,7 +50,7 @@ class Partial(NamedTuple):
 
 
 class Reduction(NamedTuple):
-    """How results are reduced: a chunk to sums, two of those to one, and all of them to an answer."""
+    """A way to reduce results: a chunk to sums, two of those to one, and all of them to an answer."""
 
     chunk: Callable[[np.ndarray, np.ndarray | None, int], tuple[np.ndarray, np.ndarray]]
     add: Callable[..., tuple[np.ndarray, np.ndarray]]

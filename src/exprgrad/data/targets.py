@@ -276,7 +276,7 @@ class Manifest:
 
 
 def is_resumable(plan: BatchPlan, path: str) -> bool:
-    """Whether a run may end and be gone on with: it writes a file here, and doesn't read a pipe."""
+    """Whether another run can continue a run: it writes a file here, and does not read a pipe."""
     is_here = plan.into_folder or (
         remote_store(path) is None and (not plan.format or FORMATS[plan.format].resumes)
     )
@@ -436,7 +436,7 @@ def resume_run(kept: Manifest) -> None:
 
 
 def refuse_other_runs(kept: Manifest, document: Mapping[str, Any]) -> None:
-    """An error where an unfinished run had another request, or has read what is no longer there."""
+    """Refuse to continue a run that had another request, or has read files that have changed."""
     path, plan, what, reached = kept.path, kept.plan, document["what"], kept.marks[-1]
     for name, value in kept.about["what"].items():
         if what.get(name) != value:
@@ -515,7 +515,7 @@ def describe_difference(name: str, was: Any) -> str:
 
 
 def cannot_resume_error(path: str, why: str) -> RequestError:
-    """The error for an unfinished run that cannot be gone on with."""
+    """Make the error for an unfinished run that cannot be continued."""
     return RequestError(
         "unfinished", f"cannot resume the unfinished run onto '{path}': {why}", help=AFRESH
     )

@@ -107,7 +107,7 @@ def formulas_answer(
     wrt: Sequence[str],
     options: Mapping[str, Any],
 ) -> Answer:
-    """The answer: every derivative of an order, worked out where it is written.
+    """Build the answer: every derivative of an order, computed when it is written.
 
     With ``--steps`` it is how each comes about, instead of the formula alone.
     """

@@ -272,7 +272,7 @@ def new_file(name: str) -> str:
 
 
 def open_in_browser(path: str) -> None:
-    """Show a file in a browser; a note where there is none, for the file is there all the same."""
+    """Show a file in a browser; print a note if there is no browser, because the file is written anyway."""
     import webbrowser
 
     if not webbrowser.open(Path(path).resolve().as_uri()):

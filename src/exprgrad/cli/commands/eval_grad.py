@@ -27,7 +27,6 @@ from exprgrad.cli.options import (
 from exprgrad.cli.request import parse_request, run_expression
 from exprgrad.errors import RequestError
 from exprgrad.explain.limits import LISTED_PATHS, MOST_DRAWS
-from exprgrad.source import WIDTH
 
 if TYPE_CHECKING:
     from exprgrad.api import Run
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["behind_options", "eval_command", "grad_command"]
 
 MOST_LOST = 1000
-"""How many lost paths are listed with ``--all``."""
+"""The most lost paths listed with ``--all``."""
 
 order_options = combine_options(
     click.option(
@@ -306,15 +305,11 @@ def trust_answer(run: Run, trust: Trust) -> Answer:
     from exprgrad.show.text.uncertainty import (
         UNCOUNTED,
         number_fields,
-        trust_sentences,
-        trust_table,
+        trust_parts,
     )
 
     def lay_out(screen: Screen) -> Iterator[str | Table]:
-        yield trust_table(run, trust, whole=screen.whole)
-        sentences = trust_sentences(run, trust, screen.width or WIDTH)
-        if sentences:
-            yield f"\n{sentences}"
+        return trust_parts(run, trust, screen.width, whole=screen.whole)
 
     numbers, gradient = [*trust.numbers()], trust.gradient.items()
     fields = {

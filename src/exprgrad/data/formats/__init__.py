@@ -26,7 +26,7 @@ __all__ = [
 ]  # fmt: skip
 
 PARTITION = 2**22
-"""From so many rows on a file is several partitions, if it is in pieces that stand alone."""
+"""The least rows of a partition, in files whose pieces can be read independently."""
 
 
 def find_formats() -> dict[str, Format]:

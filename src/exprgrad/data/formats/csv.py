@@ -128,7 +128,7 @@ def csv_table(
 
 
 def normalize_decimals(table: Any) -> Any:
-    """The same rows, with decimal points in texts."""
+    """Replace decimal commas in texts by points."""
     replace = import_arrow("compute").replace_substring_regex
     for at, column in enumerate(table.columns):
         if is_text_type(column.type):

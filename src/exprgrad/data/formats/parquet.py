@@ -50,7 +50,7 @@ def parquet_batches(
 
 
 MAGIC = b"PAR1"
-"""How a Parquet file begins and ends."""
+"""The bytes at the beginning and the end of a Parquet file."""
 
 
 class ParquetWriter(RowWriter):

@@ -350,7 +350,8 @@ class Statements:
             for position, (operand, condition) in enumerate(needs)
             if self.arrays and self.is_number(operand) and not condition
         ]
-        divides = spelling.level != ATOM or self.is_lowered(node, form)
+        is_lowered = self.graph.kinds[node] in BY_NAME and form not in self.target.calls
+        divides = spelling.level != ATOM or is_lowered  # a helper made of others may divide by 0
         if not takes_arrays and len(literals) == len(needs) and divides:
             takes_arrays, literals = True, literals[:1]
         for position in literals if takes_arrays else ():
@@ -388,10 +389,6 @@ class Statements:
         whole = isinstance(exponent, float) and exponent >= 0 and exponent.is_integer()
         signs = {"y != 0": self.nonzero[y], "x >= 0": self.not_negative[x], "x > 0": positive}
         return signs.get(domain, len(operands) > 1 and (positive or whole))
-
-    def is_lowered(self, node: int, form: str) -> bool:
-        """Tell whether an operation is a helper made of others, which may divide by 0."""
-        return self.graph.kinds[node] in BY_NAME and form not in self.target.calls
 
     def helper(self, row: Routine) -> str:
         """Note a helper, and return its name."""

@@ -192,16 +192,12 @@ class Builder:
     def literal(self, text: str, value: float, span: Span) -> Value:
         """Append a literal, with its digits where its double has another shortest text."""
         node = self.graph.append(CONST, (), value, span)
-        if len(text) > SAFE_DIGITS or not LEAST_NORMAL <= value < math.inf:
-            self.extreme(node, value, text)
-        return node, *span
-
-    def extreme(self, node: int, value: float, text: str) -> None:
-        """Keep the digits of a literal that may differ from its double's shortest text."""
         if value == math.inf:  # 1e999 is written as what it is
             self.graph.symbols[node] = "inf"
-        if value or has_digits(text):
+        is_plain = len(text) <= SAFE_DIGITS and LEAST_NORMAL <= value < math.inf
+        if not is_plain and (value or has_digits(text)):
             self.graph.spelled[node] = text
+        return node, *span
 
     def name(self, span: Span) -> Value:
         """A name, read."""

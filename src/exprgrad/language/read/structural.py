@@ -92,11 +92,6 @@ def whole_infix(graph: Graph, text: str, left: Setting, symbol: Span, right: Set
     return Setting(value, left.start, right.end)
 
 
-def whole_group(graph: Graph, text: str, left: Span, value: Setting, right: Span) -> Setting:
-    """Parentheses."""
-    return Setting(value.value, left[0], right[1])
-
-
 def whole_at(graph: Graph, node: int | None) -> int | None:
     """Return the whole number of a literal, or None."""
     if node is None:
@@ -418,13 +413,6 @@ def is_listed(value: Any) -> bool:
     return isinstance(value, tuple) and all(map(is_whole_setting, value))
 
 
-def is_place(value: Any) -> bool:
-    """Tell whether a setting is an index of one axis: a place, or a slice's two ends."""
-    if isinstance(value, tuple):
-        return len(value) == 2 and all(v is None or isinstance(v, int) for v in value)
-    return is_whole_setting(value)
-
-
 KINDS = {
     "axis": SettingKind(is_whole_setting, "a whole number", "0"),
     "axes": SettingKind(
@@ -443,7 +431,18 @@ KINDS = {
         "[2, 3]",
     ),
     "places": SettingKind(
-        lambda v: isinstance(v, tuple) and all(map(is_place, v)),
+        lambda v: (
+            isinstance(v, tuple)
+            and all(
+                is_whole_setting(place)
+                or (
+                    isinstance(place, tuple)
+                    and len(place) == 2
+                    and all(end is None or isinstance(end, int) for end in place)
+                )
+                for place in v
+            )
+        ),
         "a list of indices and [start, stop] pairs",
         "[0]",
     ),
@@ -494,7 +493,7 @@ ACTIONS: dict[str, Callable[..., Any]] = {
     "transposed": lambda graph, text, value, mark: append_structural(
         graph, "transpose", [value], (None,), (value[1], mark[1])
     ),
-    "whole_group": whole_group,
+    "whole_group": lambda graph, text, left, given, right: Setting(given.value, left[0], right[1]),
     "whole_infix": whole_infix,
     "whole_signed": whole_signed,
     "word": word_setting,

@@ -288,21 +288,26 @@ def negate_enclosure(x: Enclosure) -> Enclosure:
 
 
 def multiply_enclosures(powers: Sequence[int], operands: Sequence[Enclosure]) -> Enclosure:
-    """A product, or a quotient; what is divided by itself is 1."""
-    made, total = None, True
-    if operands[0] is operands[-1]:
+    """A product, or a quotient; what is divided by itself is 1.
+
+    0 times infinity is 0, for a bound is only approached.
+    """
+    (x, y), total = operands, True
+    if x is y:
         if sum(powers):
-            return integer_power(operands[0], 2)
-        return exact_enclosure(exact_ball(1))._replace(total=not operands[0].has_zero)
-    for power_, x in zip(powers, operands, strict=True):
-        if power_ < 0:
-            if x.low.is_zero() and x.high.is_zero():
-                return empty_enclosure()
-            total = total and not x.has_zero
-            x = reciprocal_enclosure(x)
-        made = x if made is None else interval_product(made, x)
-    assert made is not None
-    return made._replace(total=total)
+            return integer_power(x, 2)
+        return exact_enclosure(exact_ball(1))._replace(total=not x.has_zero)
+    if powers[1] < 0:
+        if y.low.is_zero() and y.high.is_zero():
+            return empty_enclosure()
+        total = not y.has_zero
+        y = reciprocal_enclosure(y)
+    ends = [
+        exact_ball(0) if one.is_zero() or other.is_zero() else one * other
+        for one, other in product((x.low, x.high), (y.low, y.high))
+    ]
+    low, high = min(end.lower() for end in ends), max(end.upper() for end in ends)
+    return interval_between(low, high, total=total)
 
 
 def reciprocal_enclosure(x: Enclosure) -> Enclosure:
@@ -313,15 +318,6 @@ def reciprocal_enclosure(x: Enclosure) -> Enclosure:
     low = -infinity if x.high.is_zero() else (1 / x.high).lower()
     high = infinity if x.low.is_zero() else (1 / x.low).upper()
     return interval_between(low, high)
-
-
-def interval_product(x: Enclosure, y: Enclosure) -> Enclosure:
-    """x*y: 0 times infinity is 0, for a bound is only approached."""
-    ends = [
-        exact_ball(0) if one.is_zero() or other.is_zero() else one * other
-        for one, other in product((x.low, x.high), (y.low, y.high))
-    ]
-    return interval_between(min(end.lower() for end in ends), max(end.upper() for end in ends))
 
 
 def power_enclosure(x: Enclosure, y: Enclosure) -> Enclosure | None:

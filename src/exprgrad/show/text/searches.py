@@ -43,7 +43,7 @@ __all__ = [
 MOST_INPUTS = 4
 """The most inputs that have columns of their own; of more, the norms are shown."""
 LONGEST_NAME = 20
-"""Where an input's name is cut in a heading."""
+"""The most characters of an input's name in a heading."""
 CELLS = 40
 """The longest sparkline, in cells."""
 DECADES = 1e3
@@ -90,7 +90,7 @@ def descent_table(
 
 
 def stack_step_table(table: Table, inputs: Sequence[str]) -> Table:
-    """The same with the inputs of a step below each other, to show updates on a narrow terminal."""
+    """The table with the inputs of a step below each other, to show updates on a narrow terminal."""
     number, value, *columns = table.columns
     parts = [column._replace(heading=part) for column, part in zip(columns, PARTS, strict=False)]
     rows = []
@@ -100,10 +100,11 @@ def stack_step_table(table: Table, inputs: Sequence[str]) -> Table:
     return table._replace(columns=[number, value, Column("input"), *parts], rows=rows, narrower=())
 
 
-def step_norm(values: Mapping[str, Any] | None) -> float | None:
+def step_norm(step: Step, field: str = "gradient") -> Any:
     """The norm of all numbers of a step's gradient or update; None for the update that the last lacks."""
     from exprgrad.explain.descent import vector_length
 
+    values = getattr(step, field)
     return None if values is None else math.hypot(*map(vector_length, values.values()))
 
 
@@ -119,59 +120,50 @@ def step_table(
 
     No two columns have the same heading.
     """
-
-    def read_part(step: Step, name: str, part: str) -> Any:
-        """Return an input's data, grad or update; None for the update that the last step lacks."""
-        values = getattr(step, PARTS[part][0])
-        return None if values is None else values[name]
-
     names = input_headings(found)
     called = cut_text(printable_text(found.run.graph.output_name or "value"), LONGEST_NAME)
     if called in names:
         called = "the value" if "value" in names else "value"
     number = "#" if "step" in (called, *names) else "step"
-    column = partial(Column, is_number=True)
     columns = [
-        column(number, style="dim", key="step"),
-        column(called, style="green", key="value"),
-        *(
-            column(
-                heading if part == "data" else f"{heading}.{part}",
-                partial(read_part, name=name, part=part),
-                style=PARTS[part][1],
-                key=f"{name}.{part}",
-                value=lambda step, name=name, part=part: shorten_tensor(
-                    read_part(step, name, part)
-                ),
-                is_shown=part in parts,
-            )
-            for name, heading in zip(found.inputs, names, strict=True)
-            for part in PARTS
-        ),
-        *(
-            column(
-                f"‖{part}‖",
-                lambda step, field=field: step_norm(getattr(step, field)),
-                style=style,
-                is_shown=not parts,
-            )
-            for part, (field, style) in PARTS.items()
-            if part != "data"
-        ),
+        Column(number, is_number=True, style="dim", key="step"),
+        Column(called, is_number=True, style="green", key="value"),
+        *step_columns(found, parts),
     ]
+    foot = "\n".join(more)
     return make_table(
-        columns,
-        found.steps,
-        digits,
-        whole=whole,
-        how=BRIEF_VIEW,
-        foot="\n".join(more),
-        what="steps",
+        columns, found.steps, digits, whole=whole, how=BRIEF_VIEW, foot=foot, what="steps"
     )
 
 
+def step_columns(found: Descent[Any], parts: Sequence[str]) -> Iterator[Column]:
+    """The columns of each input, of which people have some ``parts``, and those of the norms."""
+
+    def read_part(step: Step, name: str, field: str, *, is_short: bool = False) -> Any:
+        """Return an input's data, grad or update; None for the update that the last step lacks."""
+        values = getattr(step, field)
+        number = None if values is None else values[name]
+        return shorten_tensor(number) if is_short else number
+
+    number = partial(Column, is_number=True)
+    for name, heading in zip(found.inputs, input_headings(found), strict=True):
+        for part, (field, style) in PARTS.items():
+            read = partial(read_part, name=name, field=field)
+            yield number(
+                heading if part == "data" else f"{heading}.{part}",
+                read,
+                style=style,
+                key=f"{name}.{part}",
+                value=partial(read, is_short=True),
+                is_shown=part in parts,
+            )
+    for part in ("grad", "update") if not parts else ():
+        field, style = PARTS[part]
+        yield number(f"‖{part}‖", partial(step_norm, field=field), style=style)
+
+
 def input_headings(found: Descent[Any]) -> list[str]:
-    """What the inputs are called above their columns."""
+    """The inputs' headings above their columns."""
     return [cut_text(printable_text(name), LONGEST_NAME) for name in found.inputs]
 
 
@@ -185,7 +177,7 @@ def course_text(found: Descent[Any], digits: int) -> str:
 
 
 def ending_text(found: Descent[Any]) -> str:
-    """How a descent ended, in words."""
+    """The end of a descent, in words."""
     message = printable_text(found.message)
     return message if found.verdict == "steps" else f"{found.verdict}: {message}"
 
@@ -218,13 +210,13 @@ def every_nth_step(found: Descent[Any], every: int) -> list[Step]:
 
 
 LONGEST_TITLE = 40
-"""Where a formula is cut above a picture."""
+"""The most characters of a formula above a picture."""
 FEW_STEPS = 60
-"""So many points are marked, each."""
+"""The most steps that are each marked by a dot."""
 FAR_APART = 1e2
 """Positive numbers that are further apart stand on a logarithmic axis."""
 LARGEST_SHOWN = 1e150
-"""Beyond, the ticks of an axis would not be doubles any more."""
+"""The largest number drawn: beyond it the ticks of an axis would overflow."""
 
 
 def loss_picture(found: Descent[Any], format: str, look: str | None = None) -> bytes:
@@ -233,7 +225,7 @@ def loss_picture(found: Descent[Any], format: str, look: str | None = None) -> b
 
     name = found.run.graph.output_name or "value"
     values = [step.value for step in found.steps]
-    norms = [step_norm(step.gradient) for step in found.steps]
+    norms = [step_norm(step) for step in found.steps]
     text = true_minus(cut_text(printable_text(found.run.text), LONGEST_TITLE))
     first = steps_frame(values, "data", f"{text}   {ending_text(found)}", printable_text(name))
     second = steps_frame(norms, "grad", "", "‖grad‖")._replace(x_label="step", share=0.7)
@@ -347,7 +339,7 @@ def point_table(
 
 
 def outcome_lines(found: Minimum[Any]) -> str:
-    """The verdict in words, the constraints that press, and what it took."""
+    """The verdict in words, the active constraints, and the count of evaluations."""
     lines = [f"{found.verdict}: {printable_text(found.message)}"]
     for text, multiplier in found.active[:MOST_ACTIVE]:
         lines.append(f"active: {printable_text(text)}, multiplier {multiplier:.6g}")
@@ -369,13 +361,13 @@ def records_at(found: Iterable[Resting | Stage], field: str) -> Lines:
 
 ALL_DIGITS = 17
 MOST_BOXES = 6
-"""How many undecided boxes people are shown."""
+"""The most undecided boxes that people are shown."""
 ENOUGH = 5
-"""How many characters two bounds have in common before the second is cut."""
+"""The most characters that two bounds may share before the second is cut."""
 
 
 def root_parts(problem: Problem, found: Solution, digits: int, *, whole: bool) -> list[str | Table]:
-    """What people read: the roots, a line each, why some are not proved, and what else is known."""
+    """The table of the roots, and below it why some are not proved, and what else is known."""
     foot = [root_verdict(problem, found)]
     if found.roots and not problem.ranges and "[" not in problem.system.unknowns[0]:
         ranges = " ".join(f"{name}=LOW:HIGH" for name in problem.system.unknowns[:3])
@@ -443,7 +435,7 @@ def root_line(root: Root, digits: int) -> str:
 
 
 def shortest_number_text(number: float, digits: int) -> str:
-    """A number; in all digits it is its shortest text."""
+    """A number; with all digits it is the shortest text that reads back."""
     text = repr(number).removesuffix(".0")
     return text if digits == ALL_DIGITS else decimal_text(number, digits)
 
@@ -471,7 +463,7 @@ def bound_text(bound: float, rounding: str) -> str:
 
 
 def root_fields(problem: Problem, found: Solution) -> dict[str, Any]:
-    """What JSON has."""
+    """The fields of JSON."""
     names = problem.system.unknowns
     return {
         "inputs": dict(problem.given),
