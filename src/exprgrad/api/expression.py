@@ -261,7 +261,7 @@ class Expression(Drawn):
 
     @cached_property
     def for_people(self) -> Expression:
-        """The formula with inner derivatives by the rules that people read, to print or differentiate."""
+        """The formula with inner derivatives in the rules as they are displayed, to print or to derive."""
         if all(call.kind != "derivative" for call in self.graph.calls):
             return self
         from exprgrad.derive.rules import shown

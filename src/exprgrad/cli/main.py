@@ -13,6 +13,7 @@ import gc
 import os
 import sys
 from errno import EINVAL
+from functools import cache
 from typing import TYPE_CHECKING, NoReturn
 
 from exprgrad.cli.commands import COMMANDS
@@ -70,8 +71,6 @@ def run_named_command(argv: list[str]) -> object:
 
 def main(argv: list[str]) -> int:
     """Run one command line, where a formula alone means ``grad``, and return its exit status."""
-    from functools import cache
-
     import click
 
     from exprgrad.errors import Asker, ExprgradError, RequestError, missing_package

@@ -609,9 +609,8 @@ def evaluate_sample_point(
     value, ours, claimed = values[graph.output], formed[formula.output], said[claim.output]
 
     def undecided(why: str, *, in_domain: bool = True) -> Obstacle:
-        return Obstacle(
-            point, Check().says("undecided", f"{why} at {format_point(point)}"), in_domain
-        )
+        verdict = Check().says("undecided", f"{why} at {format_point(point)}")
+        return Obstacle(point, verdict, in_domain)
 
     if not value.is_finite():
         why = "the formula has no value" if value.is_nan() else "the formula's value is not finite"

@@ -451,11 +451,9 @@ def true_differences(
         with working_precision(bits):
             number = decimal_ball if typed else exact_ball
             given = {name: number(value) for name, value in inputs.items()} | {SCALE: exact_ball(1)}
+            steps = exact_ball(2) ** (near - below + APART), exact_ball(2) ** (near - below)
             far, close = (
-                evaluate_in_balls(
-                    found.graph, given | {STEP: exact_ball(2) ** exponent}, typed=typed
-                )
-                for exponent in (near - below + APART, near - below)
+                evaluate_in_balls(found.graph, given | {STEP: step}, typed=typed) for step in steps
             )
         truth = classify_truth(found, far, close, graph.output)
         if close[graph.output].is_nan():

@@ -72,7 +72,7 @@ BY_HAND = (
 class ParsedReduction(NamedTuple):
     """A reduction: its rule, and the arguments of its action.
 
-    None stands for the value of an earlier step, a number for a list of so many of them.
+    None stands for the value of an earlier step, a number n for a list of n of them.
     """
 
     rule: str

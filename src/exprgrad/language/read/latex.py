@@ -27,6 +27,7 @@ from exprgrad.language.read.latex_refusals import (
     refuse_alone,
     refuse_arrows,
     refuse_first,
+    refuse_function,
     refuse_neighbours,
     refuse_second_mark,
     refuse_word,
@@ -450,20 +451,7 @@ class LatexRow:
         while item := self.next():
             if closers and (item.kind in ENDING_ITEMS or (ended and item.kind == "function")):
                 if item.kind in ENDING_ITEMS:
-                    refuse_first(
-                        (
-                            not ended,
-                            "this function has no operand",
-                            "put its operand in parentheses",
-                            item.place,
-                        ),
-                        (
-                            item.text == "/",
-                            "does the '/' divide the function, or its operand?",
-                            "put the function's operand in parentheses",
-                            item.place,
-                        ),
-                    )
+                    refuse_function(item, ended)
                 goes_on = item.kind == "function" or item.text in "*·×"  # in the last sum
                 sums = (at for at, c in enumerate(closers, 1) if goes_on and c.startswith(FOR))
                 kept = max(sums, default=0)

@@ -17,6 +17,7 @@ __all__ = [
     "refuse_alone",
     "refuse_arrows",
     "refuse_first",
+    "refuse_function",
     "refuse_neighbours",
     "refuse_second_mark",
     "refuse_word",
@@ -115,6 +116,19 @@ def refuse_alone(text: str, letter: str, place: Span) -> None:
             r"it is also written without parentheses; for a product write \cdot",
             place,
         )
+
+
+def refuse_function(item: Item, ended: bool) -> None:
+    """Refuse what cannot follow a function without parentheses."""
+    refuse_first(
+        (not ended, "this function has no operand", "put its operand in parentheses", item.place),
+        (
+            item.text == "/",
+            "does the '/' divide the function, or its operand?",
+            "put the function's operand in parentheses",
+            item.place,
+        ),
+    )
 
 
 def refuse_second_mark(text: str, items: Sequence[Item], mark: Item) -> None:

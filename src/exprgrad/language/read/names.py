@@ -27,7 +27,7 @@ INVISIBLE = re.compile(
 
 
 def plain_name(text: str) -> str | None:
-    """Normalize a name: NFC, and constants by their names; None for a word that is no name."""
+    """Normalize a name: NFC, and constants by their names; None for a word that cannot be one."""
     if text in CONSTANT_SIGNS:
         return CONSTANT_SIGNS[text]
     name = unicodedata.normalize("NFC", text)

@@ -210,7 +210,7 @@ function_commands = cache(
         for command in re.findall(r"\\[a-z]+", text)
     )
 )
-"""The commands in the texts of so many rows; one that is no sign is a function's name."""
+"""The commands in the rows' texts; one that is not a sign is a function's name."""
 
 
 def mathml_word(row: MathmlRow, font: str, text: str) -> None:

@@ -287,7 +287,7 @@ def highlight_data(
 
 
 def spans_by_node(run: DiagnosedRun) -> dict[int, list[int]]:
-    """Where each node is written in the text that is shown: starts and ends in turn.
+    """Find each node in the shown text: starts and ends in turn.
 
     An input or a named node is written wherever it is read, and a closed call where it is called.
     """

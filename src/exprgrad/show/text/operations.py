@@ -129,7 +129,7 @@ OVER_INDEX = f"{FORMS[0][0]} is {FORMS[0][1]}, and a list: {FORMS[1][0]}"
 def find_rows(name: str | None) -> Sequence[Row]:
     """All rows, or those of that name or symbol; an error with a suggestion where there is none.
 
-    ``max`` and its like name two rows: of several numbers, and of all in a tensor.  A word that is no name
+    ``max`` and its like name two rows: of several numbers, and of all in a tensor.  Any other word
     is searched for in the rows' descriptions, and among their names in other libraries.
     """
     if name is None:

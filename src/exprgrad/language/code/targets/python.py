@@ -166,7 +166,7 @@ PYTHON = Target(
     helpers=HELPERS,
 )
 
-# The target that ``f.function()`` compiles: nobody reads it, and it has no names or comments of the user.
+# The target that ``f.function()`` compiles: not for people, so without the user's names and comments.
 
 SHARED = ("cbrt",)
 """The rows that call the sweep's own functions."""
