@@ -20,6 +20,7 @@ from benchmarks.truth import from_tests
 from exprgrad import parse
 from exprgrad.explain.places import to_scalar_run
 from exprgrad.graph.graph import Graph
+from exprgrad.run.evaluation import shapes_of
 from exprgrad.solvers.minima.search import Counts, Objective, PointLayout
 
 __all__ = ["report"]
@@ -70,7 +71,8 @@ def by_scipy(method: str, derivatives: Sequence[str]) -> Solver:
 
         expression = parse(problem.formula)
         evaluator, given = expression.at(problem.start)
-        objective = Objective(evaluator.graph, PointLayout.of(given, [*expression.inputs]))
+        shapes = shapes_of({name: given[name] for name in expression.inputs})
+        objective = Objective(evaluator.graph, PointLayout({}, shapes))
         makers = {
             "jac": lambda at: objective.slope(at)[1],
             "hess": objective.curvature,

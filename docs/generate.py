@@ -160,7 +160,7 @@ def formula(latex: str) -> str:
 def linked(written: str, name: str) -> str:
     """An operation as it is written, with a link to its section."""
     shown = written.replace("|", r"\|")
-    return f"[`{shown}`](#{name})"
+    return f"[`{shown}`](#{name.lower()})"
 
 
 def formulas() -> str:

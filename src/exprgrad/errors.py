@@ -43,7 +43,7 @@ class DigitsWarning(UserWarning):
 
 
 LONGEST_MESSAGE = 240
-"""Where a message is cut, in characters: a name may be as long as a book."""
+"""The most characters of a message: a name may be as long as a book."""
 
 
 class ExprgradError(Exception):
@@ -102,7 +102,7 @@ class ExprgradError(Exception):
         return render_error(self).removeprefix("error: ")
 
     def _render_traceback_(self) -> list[str]:
-        """What IPython and notebooks show: the message, and the line of one's own that led to it."""
+        """Return what IPython and notebooks show: the message, and the user's line that led to it."""
         return [f"{type(self).__name__}: {self}", *caller_line(self.__traceback__)]
 
     def as_json(self) -> dict[str, object]:
@@ -144,7 +144,7 @@ class MissingExtraError(ExprgradError):
 
 
 class Asker:
-    """Who asks: a command line, which is advised in its own words and takes notes, or Python."""
+    """The caller: a command line, which gets advice in its own words and takes notes, or Python."""
 
     by_command = False
     take_note: Callable[[str], object] = staticmethod(lambda text: None)
@@ -172,7 +172,7 @@ def import_extra(module: str, message: str) -> Any:
 
 
 def missing_package(error: ModuleNotFoundError) -> MissingExtraError:
-    """What to say of a package that is always installed with this one, and is gone.
+    """Make the error for a package that is always installed with this one, but is missing.
 
     Raises the error itself if it is about a module of our own.
     """
@@ -210,7 +210,7 @@ def rebuild_error(kind: type[ExprgradError], code: str, message: str) -> Exprgra
 
 
 def whole_number(value: object) -> int | None:
-    """A whole number of Python's or of any library's; None for what is none, and for True and False."""
+    """Return a whole number, Python's or a library's, as an int; None for bools and all else."""
     try:
         return None if isinstance(value, bool) else index(value)  # type: ignore[arg-type]
     except TypeError:
@@ -240,7 +240,7 @@ def caller_line(traceback: TracebackType | None) -> list[str]:
 
 
 def shift_span(span: Span, by: int) -> Span:
-    """A span so many characters further on."""
+    """Shift a span by some characters."""
     return span[0] + by, span[1] + by
 
 

@@ -14,7 +14,7 @@ Span = tuple[int, int]
 """A half-open range of code points, counted from 0."""
 
 WIDTH = 100
-"""How many cells wide text is where no terminal says otherwise."""
+"""The width of text, in cells, unless a terminal has another."""
 
 
 class Source(NamedTuple):
@@ -70,7 +70,7 @@ def is_combining(character: str) -> bool:
 
 
 def display_width(text: str) -> int:
-    """How many terminal cells a printable text takes: wide characters two, combining marks none."""
+    """Return the terminal cells of a printable text: two for wide characters, none for combining marks."""
     if text.isascii():
         return len(text)
     import unicodedata
@@ -144,7 +144,7 @@ def line_window(first: int, last: int, start: int, end: int, room: int) -> tuple
 
 
 def bracket_depths(text: str) -> list[int]:
-    """How many brackets, ``(`` or ``[``, are open at each character; a pair's own do not count.
+    """Count the brackets, ``(`` or ``[``, open at each character; a pair's own do not count.
 
     A closing bracket without a partner closes nothing.
     """

@@ -35,6 +35,7 @@ printf '<%%s>' "$@" > called.part && mv called.part called
 """Completes as exprgrad does, and otherwise says what it was called with."""
 FILES = {
     "data.csv": "S,K\n1,2\n",
+    "rows.csv.zst": "",
     "dawn.npy": "",
     "notes.txt": "",
     "values.json": "{}",
@@ -81,6 +82,7 @@ def offered(line: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         ("exprgrad grad a a=@data.csv:", ["a=@data.csv:K ", "a=@data.csv:S "]),
         ("exprgrad grad a --inputs v", ["values.json "]), ("exprgrad grad -f no", ["notes.txt "]),
         ("exprgrad batch S*K --data d", ["data.csv ", "days/"]),
+        ("exprgrad batch S*K --data r", ["rows.csv.zst "]),
         ('exprgrad grad "sum(x^k fo', ["sum(x^k for k in 1.."]),
         ("exprgrad grad '2*roo", ["2*root(", "2*root()"]),
         ("exprgrad grad a a=@nothing/", []), ("exprgrad grad a* ", []), ("exprgrad help ", []),

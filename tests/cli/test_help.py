@@ -60,7 +60,7 @@ def test_every_extra_for_users_is_told_of() -> None:
     """Those in pyproject.toml that bring a package that users may lack."""
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))
     extras = project["project"]["optional-dependencies"]
-    others = {"all", "test", "oracles", "dev", "peers"}
+    others = {"all", "docs", "test", "oracles", "dev", "peers"}
     assert extras.keys() - others == group.EXTRAS.keys()
     for extra, module in group.EXTRAS.items():
         assert re.split("[>=]", extras[extra][0])[0].replace("-", "_") == module

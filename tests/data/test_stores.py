@@ -79,14 +79,14 @@ def test_an_object_is_there_when_it_is_whole(ending: str, bucket: str) -> None:
 
 def test_a_folder_to_a_folder_and_on(bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
     argv = (f"{bucket}/rows", "-o", f"{bucket}/out/", "--threads", "1")
-    work, count = working.write_partition_file, iter(range(9))
+    work, count = working.process_partition, iter(range(9))
 
     def stopped(*given: Any, **named: Any) -> Any:
         if next(count) == 2:
             raise KeyboardInterrupt
         return work(*given, **named)
 
-    monkeypatch.setattr(working, "write_partition_file", stopped)
+    monkeypatch.setattr(working, "process_partition", stopped)
     found = batch(*argv)
     assert (found.status, "to continue, type" in found.err) == (130, True)
     assert listed(f"{bucket}/out") == [f"/{name}" for name in NAMES[:2]]
@@ -104,14 +104,14 @@ def test_a_folder_to_a_folder_and_on(bucket: str, monkeypatch: pytest.MonkeyPatc
 def test_onto_another_folder_one_does_not_go_on(
     bucket: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    work, count = working.write_partition_file, iter(range(9))
+    work, count = working.process_partition, iter(range(9))
 
     def stopped(*given: Any, **named: Any) -> Any:
         if next(count) == 2:
             raise KeyboardInterrupt
         return work(*given, **named)
 
-    monkeypatch.setattr(working, "write_partition_file", stopped)
+    monkeypatch.setattr(working, "process_partition", stopped)
     assert batch(f"{bucket}/rows", "-o", f"{bucket}/out/", "--threads", "1").status == 130
     found = batch(f"{bucket}/rows", "-o", f"{bucket}/elsewhere/out/", "--threads", "1", "--resume")
     assert (found.status, "-o is not what it was" in found.err) == (2, True)

@@ -132,6 +132,8 @@ def test_numbers_of_a_check() -> None:
         None,
         None,
         None,
+        16,
+        False,
     )
 
 

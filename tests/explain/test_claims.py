@@ -7,7 +7,7 @@ import math
 import re
 import sys
 from functools import partial
-from itertools import pairwise
+from itertools import islice, pairwise
 
 import pytest
 
@@ -17,7 +17,11 @@ from exprgrad import Check, InputError, LanguageError, MissingExtraError, Reques
 from exprgrad.derive.sweeps import walks
 from exprgrad.errors import install_command
 from exprgrad.explain.checking import claims
-from exprgrad.explain.checking.thresholds import find_gaps, points_beside
+from exprgrad.explain.checking.thresholds import (
+    find_gaps,
+    points_beside,
+    points_beside_thresholds,
+)
 from exprgrad.explain.checking.thresholds import find_thresholds as where_gaps_close
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.balls import balls
@@ -411,6 +415,19 @@ def test_points_beside_thresholds_lie_on_every_side() -> None:
     ends = [-math.inf, 0.29, 0.3, 0.31, math.inf]
     assert [sum(low < x < high for x in points) for low, high in pairwise(ends)] == [2, 3, 3, 2]
     assert not {0.29, 0.3, 0.31} & {*points}
+
+
+def test_every_piece_between_a_few_thresholds_has_a_point() -> None:
+    """In all combinations of the sides of two inputs' thresholds, each once."""
+    gaps = find_gaps(parse("abs(x - 1)*abs(y - 2)*abs(y + 3)").graph, parse("1").graph)
+    found = where_gaps_close(gaps, [{"x": 0.5, "y": 0.7}], ["x", "y"])
+    places = islice(points_beside_thresholds(found), 65)
+    points = [(place["x"], place["y"]) for place in places]
+    assert len(points) == len({*points}) <= 64
+    pieces = {(x > 1, y > -3, y > 2) for x, y in points}
+    assert pieces == {
+        (x, *y) for x in (False, True) for y in ((False, False), (True, False), (True, True))
+    }
 
 
 def test_the_search_for_thresholds_ends() -> None:

@@ -9,6 +9,7 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 
+from exprgrad import parse
 from exprgrad.explain.checking.differences import (
     BoundedEstimate,
     difference_estimates,
@@ -235,3 +236,10 @@ def test_a_dead_branch_does_no_harm() -> None:
     graph = parse_text("where(x > 0, sqrt(x), x^2)")
     for side in difference_estimates(graph, {"x": -1.0}, graph.inputs["x"], -1.0):
         assert side is not None and abs(side.value + 2) <= side.error < 1e-9
+
+
+@pytest.mark.parametrize("text", ["1/x % 1", "sin(pi/x)"])
+def test_a_wave_that_is_0_at_each_power_of_two_has_no_limit(text: str) -> None:
+    """Steps that are powers of 2 would find the limit 0."""
+    *_, undecided = parse(text).gradient(x=0).diagnostics
+    assert undecided.message.startswith("undecided along x: left unknown, right unknown, returned ")

@@ -10,7 +10,7 @@ import pytest
 
 from exprgrad import parse
 from exprgrad.show.documents.document import csv_line
-from exprgrad.show.text.searches import BARS, CELLS, descent_rows, descent_table, sparkline_text
+from exprgrad.show.text.searches import BARS, CELLS, descent_table, sparkline_text
 from exprgrad.show.text.table import plain_table
 
 
@@ -63,7 +63,7 @@ def test_long_runs_show_both_ends() -> None:
 
 def test_csv_holds_every_digit() -> None:
     found = parse("sum(x^2)*y/3").descend(x=[1, 2], y=7, rate=0.1, steps=2)
-    rows = list(csv.reader(io.StringIO("".join(map(csv_line, descent_rows(found))))))
+    rows = list(csv.reader(io.StringIO("".join(map(csv_line, descent_table(found, 6).csv or ())))))
     assert rows[0] == [
         "step", "value", "x.data", "x.grad", "x.update", "y.data", "y.grad", "y.update",
     ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Answers that a notebook shows as tables: in all else they are lists, dictionaries and texts."""
+"""Answers that a notebook shows as tables; otherwise they are lists, dictionaries and texts."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from exprgrad.explain.derivatives import Derivatives
 from exprgrad.explain.descent import Descent, lost_step_warnings
-from exprgrad.explain.diagnostics import DiagnosedRun, merge_remarks
-from exprgrad.explain.limits import COUNTED
+from exprgrad.explain.diagnostics import DiagnosedRun
 from exprgrad.run.matrices import Matrix
 from exprgrad.show.picture.picture import Pictured
 from exprgrad.show.text.lines import diagnostic_text
@@ -21,22 +20,22 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DIGITS", "Course", "DerivativesByName", "Listed", "Named", "Parts", "Printed", "Shown", "Text",
-    "as_checks", "beside_nodes", "by_input", "gradient_text", "trace_for_notebook", "warning_texts",
+    "as_checks", "beside_nodes", "by_input", "corrected_text", "trace_for_notebook", "warning_texts",
 ]  # fmt: skip
 
 Item = TypeVar("Item")
 R = TypeVar("R", bound=DiagnosedRun)
 Parts = Callable[[], Iterable[str | Table]]
-"""What makes the texts and tables, as a command prints them, when they are looked at."""
+"""Makes texts and tables, as a command prints them, when they are shown."""
 DIGITS = 6
 MOST_WARNINGS = 20
 IN_FULL = Screen()
 CALLED = {"jacobian": "d {row} / d {column}", "hessian": "d² / d {row} d {column}"}
-"""What people call a block of a matrix among tensors."""
+"""The heading of a block in a matrix among tensors, by field."""
 
 
 class Shown:
-    """What a notebook shows as the texts and tables of its ``parts``."""
+    """An object that a notebook shows as the texts and tables of its ``parts``."""
 
     __slots__ = ()
     parts: Parts
@@ -46,7 +45,7 @@ class Shown:
 
 
 class Printed(Shown):
-    """What prints as its parts, too, as commands print them."""
+    """An object that also prints as its parts, as commands print them."""
 
     __slots__ = ()
 
@@ -113,19 +112,11 @@ class Course(Printed, Pictured, Descent[R]):
 
 
 NOTE = "these are the true numbers (.true); the dictionary itself holds the sweep's"
-"""What a display says of an answer whose numbers it corrects."""
-
-
-def gradient_text(run: DiagnosedRun, gradient: str) -> str:
-    """The true gradient of a run, and its warnings; nothing is asked of the value."""
-    true = run.guarded(COUNTED, has_value=False)
-    return corrected_text(
-        true.gradient, gradient, warning_texts(merge_remarks(run.remarks, true), run.text)
-    )
+"""The note below a display that corrects numbers."""
 
 
 def corrected_text(true: Mapping[str, Any], swept: str, told: Iterable[str]) -> str:
-    """True numbers and warnings, where an answer's own text has those that were ``swept``."""
+    """Write true numbers and warnings, and a note if ``swept``, the text of the sweep's, differs."""
     shown = repr({**true})
     return "\n".join([shown, *told, *[NOTE] * (shown != swept)])
 
@@ -149,7 +140,7 @@ def beside_nodes(run: Any) -> list[str]:
 
 
 def as_checks(found: Sequence[Check], run: DiagnosedRun | None) -> list[Check]:
-    """Checks, a line each; of claims there is no ``run``."""
+    """Have a notebook show checks, a line each; claims have no ``run``."""
 
     def parts() -> Iterable[str | Table]:
         from exprgrad.show.text.checks import check_table
@@ -160,7 +151,7 @@ def as_checks(found: Sequence[Check], run: DiagnosedRun | None) -> list[Check]:
 
 
 def trace_for_notebook(run: DiagnosedRun, text: str, digits: int, *, all: bool) -> str:
-    """A trace, a contribution a line; of all visits, or over tensors, it is its text."""
+    """Have a notebook show a trace, a contribution a line; as text for all visits, or over tensors."""
     found = Text(text)
     if not (all or run.graph.shapes):
         from exprgrad.show.text.trace import trace_parts
@@ -170,7 +161,7 @@ def trace_for_notebook(run: DiagnosedRun, text: str, digits: int, *, all: bool) 
 
 
 def by_input(run: DiagnosedRun, found: dict[str, Paths]) -> dict[str, Paths]:
-    """Paths, a line each."""
+    """Have a notebook show paths, a line each."""
 
     def parts() -> Iterable[str | Table]:
         from exprgrad.explain.places import to_scalar_run
@@ -187,7 +178,7 @@ class DerivativesByName(Named[Any]):
     """Derivatives by name, as sweeps found them; they print as the true ones, with warnings.
 
     ``true`` has these, and ``digits`` says how many of their digits are right, from 0 to 16; of a block
-    among tensors, the fewest.  Both are worked out when they are read.
+    among tensors, the fewest.  Both are computed when they are read.
     """
 
     def __init__(self, found: Derivatives, *, several: bool = True) -> None:
@@ -206,13 +197,13 @@ class DerivativesByName(Named[Any]):
         return self.by_name(self.derivatives.digits)
 
     def by_name(self, found: Matrix | dict[str, Any]) -> dict[str, Any]:
-        """Numbers by name; a matrix is row by row, but that of a formula's only output is its row."""
+        """Return numbers by name: of a matrix row by row, of a formula's only output its row alone."""
         if not isinstance(found, Matrix):
             return found
         return found.whole() if self.several else found.row(0)
 
     def warnings(self) -> list[str]:
-        """What the command warns of."""
+        """The warnings of the command."""
         return warning_texts(self.derivatives.diagnostics, self.derivatives.text)
 
     def tables(self) -> Iterable[str | Table]:

@@ -79,7 +79,7 @@ if TYPE_CHECKING:
 __all__ = ["Expression", "Gradient", "Run", "from_latex", "parse", "run_of_formula"]
 
 MOST_SHAPES = 8
-"""For how many shapes of the inputs evaluators are kept."""
+"""The number of input shapes for which evaluators are kept."""
 HIGHEST = 100
 """The highest order of a derivative: formulas grow with it."""
 
@@ -89,10 +89,10 @@ def parse(
 ) -> Expression:
     """Read a formula.  Raises ``LanguageError``, with the place, where it is not in the language.
 
-    ``shapes`` are those of its inputs where they are tensors, ``{"X": (150, 4)}``, for what is asked
-    without values: derivatives as formulas, and code.  Raises ``ShapeError`` where they do not fit.
-    ``limit`` is how many steps each stage of the work may take, 10**8 if it is not given, and more for long
-    texts; what takes more raises ``RequestError``, with the code ``too-large``.
+    ``shapes`` are those of inputs that are tensors, ``{"X": (150, 4)}``, for derivatives as formulas and
+    for code, which have no values.  Raises ``ShapeError`` where they do not fit.
+    ``limit`` is the most steps of each stage of the work, 10**8 by default, and more for long texts;
+    longer work raises ``RequestError``, with the code ``too-large``.
     """
     if not isinstance(text, str):
         raise not_a_text(text)
@@ -129,7 +129,7 @@ def by_name(inputs: Sequence[str]) -> InputError:
 
 
 def not_a_text(formula: object) -> TypeError:
-    """The error for what is no formula, and how it becomes one."""
+    """Make the error for an object that is not a formula, with how to turn it into one."""
     message = f"a formula is a string, not {type(formula).__name__}"
     if isinstance(formula, Expression):
         message += ": this is one that has been read"
@@ -146,7 +146,7 @@ def rebuild_derivative(
     shapes: Mapping[str, Shape] | None = None,
     names: Collection[str] = (),
 ) -> Expression:
-    """A derivative from its text: how those are made, pickled and copied; ``names`` are of opened calls."""
+    """Build a derivative from its text, also to unpickle or copy it; ``names`` are of opened calls."""
     return Expression(text, with_opened(parse_and_derive(text), names), known, shapes)
 
 
@@ -165,7 +165,7 @@ def with_opened(graph: Graph, names: Collection[str]) -> Graph:
 
 
 def order_in(order: object, known: Container[int], what: str, help: str) -> int:
-    """The order of a derivative, which is one of those known.  Raises ``RequestError`` for another."""
+    """Return the order of a derivative; raise ``RequestError`` unless it is one of those known."""
     times = whole_number(order)
     if times is None or times not in known:
         raise RequestError("bad-order", f"there is no {what} of order {order!r}", help=help)
@@ -175,7 +175,7 @@ def order_in(order: object, known: Container[int], what: str, help: str) -> int:
 class Gradient(dict[str, Any]):
     """A gradient as the sweep found it; it prints as the true one, with warnings.
 
-    ``true`` has that, worked out when it is read.  Copied or pickled it is a dictionary.
+    ``true`` has the true one, computed when it is read.  Copied or pickled it is a dictionary.
     """
 
     __slots__ = ("run",)
@@ -190,9 +190,11 @@ class Gradient(dict[str, Any]):
         return dict, ({**self},)
 
     def __repr__(self) -> str:
-        from exprgrad.api.displays import gradient_text
+        from exprgrad.api.displays import corrected_text, warning_texts
 
-        return gradient_text(self.run, super().__repr__())
+        run, true = self.run, self.run.guarded(COUNTED, has_value=False)
+        told = warning_texts(diagnostics.merge_remarks(run.remarks, true), run.text)
+        return corrected_text(true.gradient, super().__repr__(), told)
 
 
 class Drawn:
@@ -228,8 +230,8 @@ class Expression(Drawn):
 
     ``text`` is what was typed, ``graph`` its computation graph, ``inputs`` the names it reads, in
     order of appearance.  ``known`` are the inputs of the formula that it is the derivative of: it takes
-    values for those too, read or not.  ``shapes`` are the inputs' shapes as far as they were said: what is
-    asked without values takes the others for numbers.
+    values for those too, read or not.  ``shapes`` are the inputs' shapes that were given: without values
+    the other inputs count as numbers.
     """
 
     def __init__(
@@ -247,7 +249,7 @@ class Expression(Drawn):
 
     @cached_property
     def typed(self) -> Graph:
-        """The graph for the shapes that were said, the other inputs being numbers."""
+        """The graph for the shapes that were given, the other inputs being numbers."""
         shapes = {**dict.fromkeys(self.graph.inputs, ()), **self.shapes}
         try:
             return at_shapes(self.graph, self.text, shapes)
@@ -259,7 +261,7 @@ class Expression(Drawn):
 
     @cached_property
     def for_people(self) -> Expression:
-        """The formula with derivatives inside by the rules that people read, to print or to derive from."""
+        """The formula with inner derivatives by the rules that people read, to print or differentiate."""
         if all(call.kind != "derivative" for call in self.graph.calls):
             return self
         from exprgrad.derive.rules import shown
@@ -270,7 +272,7 @@ class Expression(Drawn):
 
     @property
     def drawn(self) -> Graph:
-        """The graph that people look at: if no shapes were said, every input may be a tensor."""
+        """The graph that people look at: if no shapes were given, every input may be a tensor."""
         return self.typed if self.shapes else self.graph
 
     @cached_property
@@ -312,15 +314,15 @@ class Expression(Drawn):
     def at(
         self, values: Mapping[str, object] | None, inputs: Mapping[str, object] = NOTHING
     ) -> tuple[Evaluator, dict[str, Any]]:
-        """What evaluates the formula at some values, and these."""
+        """Return the evaluator for some values, and the values."""
         given = self.given(values, inputs)
         return self.evaluator(given), given
 
     def __call__(self, /, *values: Any, **inputs: object) -> Any:
         """The value alone: ``f(x=1, y=2)``, or ``f(2)`` where there is one input.
 
-        Values are as in ``evaluate``; of uncertain ones it is one, too.  Of arrays and lists it is
-        the value in every row, and the formula is compiled for them (see ``compile``), unless it is one of
+        Values are as in ``evaluate``; uncertain values give an uncertain one.  Arrays and lists give the
+        value in every row, for which the formula is compiled (see ``compile``), unless it is one of
         tensors.  It is the sweep's number: ``exprgrad.eval`` and ``f.evaluate(…).true`` have the true one.
         """
         if len(values) > 1:
@@ -339,9 +341,9 @@ class Expression(Drawn):
         wrt: Iterable[str] | None = None,
         **inputs: object,
     ) -> dict[str, Any]:
-        """The gradient alone, by input: ``f.grad(x=1, y=2)``; of arrays in every row, as ``f(x=array)``.
+        """The gradient alone, by input: ``f.grad(x=1, y=2)``; arrays give it in every row.
 
-        Values and ``wrt`` are as in ``gradient``, which has all that leads to it, too.  It is the sweep's;
+        Values and ``wrt`` are as in ``gradient``, which also shows how it comes about.  It is the sweep's;
         ``.true`` has the true one.
         """
         merged = self.named(values, inputs)
@@ -380,7 +382,7 @@ class Expression(Drawn):
     def evaluator(
         self, given: Mapping[str, Any], origins: Mapping[str, str] | None = None
     ) -> Evaluator:
-        """What evaluates the formula for values of these shapes, worked out once for some of them.
+        """Return the evaluator for values of these shapes; some evaluators are kept.
 
         ``origins`` says where a value came from, such as a file.  Raises ``ShapeError`` where the
         shapes do not fit.
@@ -391,13 +393,13 @@ class Expression(Drawn):
 
     @cached_property
     def at_numbers(self) -> Evaluator:
-        """What evaluates the formula where every input is a number."""
+        """The evaluator where every input is a number."""
         return self.for_shapes(dict.fromkeys(self.graph.inputs, ()))
 
     def for_shapes(
         self, shapes: Mapping[str, Shape], origins: Mapping[str, str] | None = None
     ) -> Evaluator:
-        """The same, given every input's shape, in order."""
+        """Return the evaluator, given every input's shape, in order."""
         return remember(
             self.by_shape,
             tuple(shapes.values()),
@@ -447,7 +449,7 @@ class Expression(Drawn):
         wrt: tuple[str, ...],
         texts: Mapping[str, str] = NOTHING,
     ) -> Run:
-        """Both sweeps, where values and inputs have been looked at: see ``evaluator``.
+        """Run both sweeps at values and inputs that were checked: see ``evaluator``.
 
         ``texts`` are those of inputs, as ``Run.spelled`` has them.
         """
@@ -457,7 +459,7 @@ class Expression(Drawn):
     def searched(
         self, values: Mapping[str, object], wrt: Iterable[str] | None, command: str
     ) -> tuple[Graph, dict[str, Any], tuple[str, ...], Callable[[Mapping[str, Any]], Run]]:
-        """What a search begins with: graph, start, the inputs that move, and the run at any point."""
+        """Prepare a search: return graph, start, the inputs that move, and the run at any point."""
         evaluator, given = self.at(values)
         chosen = select_inputs(self.graph, wrt)
         need_number(evaluator.graph, self.text, command)
@@ -620,11 +622,11 @@ class Expression(Drawn):
         seed: int = 0,
         **inputs: object,
     ) -> Minimized[Run]:
-        """A minimum, looked for from some inputs by Newton's method within a trust region, and its verdict.
+        """Search for a minimum from some inputs, by Newton's method within a trust region, and judge it.
 
         ``wrt`` chooses the inputs that move, all by default.  ``bounds`` are intervals by name, ``(0,
         inf)`` or ``"0:inf"``, ``subject`` constraints as texts, ``"x^2 + y^2 <= 1"``.  With ``maximize``
-        the value is made large.  At most so many ``steps`` are taken; 0 judges the start.  Of several
+        the value is made large.  ``steps`` is the most steps to take; 0 judges the start.  Of several
         ``starts`` the first is the one given, others are drawn around it, or within bounds, by ``seed``.
         See ``Minimum``.
         """
@@ -648,13 +650,16 @@ class Expression(Drawn):
         wrt: Iterable[str] | None = None,
         **unknowns: object,
     ) -> Solved:
-        """Where the formula is 0: ``f.solve(x=1)`` near a start, ``f.solve(x=(-10, 10))`` in a range.
+        """The roots of the formula: ``f.solve(x=1)`` near a start, ``f.solve(x=(-10, 10))`` in a range.
 
         All else is as in ``exprgrad.solve``, which takes equations.
         """
-        from exprgrad.api.roots import equation_text, solve
+        from exprgrad.api.roots import solve
+        from exprgrad.language.read.relations import read_relations
 
-        return solve(equation_text(self.text), values, wrt=wrt, **unknowns)
+        graph, relations = read_relations(self.text)
+        equation = self.text if relations else f"{self.text}\n{graph.output_name}"
+        return solve(equation, values, wrt=wrt, **unknowns)
 
     def jacobian(
         self,
@@ -686,7 +691,7 @@ class Expression(Drawn):
         wrt: Iterable[str] | None = None,
         of: Iterable[str] | None = None,
     ) -> Derivatives:
-        """Derivatives of outputs at some values, which are found when they are read."""
+        """Return derivatives of outputs at some values; they are computed when they are read."""
         from exprgrad.explain.derivatives import Derivatives
         from exprgrad.run.matrices import Point
 
@@ -756,7 +761,7 @@ class Expression(Drawn):
         wrt: Iterable[str] | None = None,
         **inputs: object,
     ) -> DerivativesByName:
-        """By input, the derivative of the output times ``cotangent``.
+        """The output's derivatives times ``cotangent``, by input.
 
         With ``of``, the derivative of the outputs' sum, each weighted by its cotangent:
         ``cotangent={"y1": 1, "y2": 0}``; 0 leaves one out.  Values and ``wrt`` are as in ``gradient``.  The
@@ -1087,7 +1092,7 @@ class Expression(Drawn):
 
 
 def outputs_of(evaluator: Evaluator, of: Iterable[str] | None) -> Mapping[str, int]:
-    """The outputs to answer about, name → node; what the formula's own is called is worked out once."""
+    """Return the requested outputs, name → node; the formula's own output is named once."""
     from exprgrad.run.matrices import derive_once
     from exprgrad.run.values.directions import select_outputs
 
@@ -1099,9 +1104,9 @@ def outputs_of(evaluator: Evaluator, of: Iterable[str] | None) -> Mapping[str, i
 def run_around(
     error: InputError, values: Mapping[str, object], run_at: Callable[[Mapping[str, object]], Run]
 ) -> Run:
-    """The run at values that turned out to be uncertain, with their spread; else raises the error again.
+    """Run at values that turned out to be uncertain, with their spread; raise any other error again.
 
-    Runs at plain numbers thus pay nothing for it.
+    So runs at plain numbers pay nothing for uncertainties.
     """
     if error.code != "uncertain":
         raise error
@@ -1121,7 +1126,7 @@ def run_again(
     names: Collection[str] = (),
     spread: Spread | None = None,
 ) -> Run:
-    """A run from what it was made of: how runs are pickled and copied; ``names`` are of opened calls."""
+    """Build a run from its parts, to unpickle or copy it; ``names`` are those of opened calls."""
     graph = at_shapes(with_opened(parse_and_derive(text), names), text, shapes_of(inputs))
     run = Run.of(text, evaluator_for(graph), inputs, wrt, spelled)
     run.spread = spread
@@ -1151,7 +1156,7 @@ class Run(Drawn, diagnostics.DiagnosedRun):
     def __getitem__(self, name: str) -> Any:
         """The derivative with respect to an input, or the grad of a statement, by name.
 
-        Raises ``RequestError`` after a forward sweep alone, ``InputError`` for what is no such name.
+        Raises ``RequestError`` after a forward sweep alone, ``InputError`` for any other name.
         """
         gradient = self.gradient
         if name in gradient:
@@ -1235,7 +1240,7 @@ class Run(Drawn, diagnostics.DiagnosedRun):
 
     @property
     def elasticity(self) -> dict[str, Any]:
-        """By input, by how many percent the value changes as the input changes by one: x/f·∂f/∂x.
+        """The percentages by which the value changes as each input changes by one percent: x/f·∂f/∂x.
 
         The largest magnitude comes first; of a tensor they are number by number.  Needs a run of
         ``gradient``; raises ``RequestError`` for others.
@@ -1246,7 +1251,7 @@ class Run(Drawn, diagnostics.DiagnosedRun):
         return list_elasticities(self)
 
     def paths(self, most: int = LISTED_PATHS) -> dict[str, Paths]:
-        """By input, how many paths lead to it from the output, and those with the largest products.
+        """The paths from the output to each input: their number, and those with the largest products.
 
         Over tensors they are the paths to each of an input's numbers, ``X[0, 1]``.  Needs a run of
         ``gradient``; raises ``RequestError`` for others, and for tensors of more than 4,096 numbers.
@@ -1340,7 +1345,7 @@ class Run(Drawn, diagnostics.DiagnosedRun):
         )
 
     def budget(self, *, digits: int = 6, all: bool = False) -> str:
-        """What the uncertainty of the value comes from, input by input, as plain text.
+        """The sources of the value's uncertainty, input by input, as plain text.
 
         Raises ``RequestError`` where no input is uncertain.
         """

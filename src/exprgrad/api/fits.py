@@ -19,7 +19,7 @@ __all__ = ["Fitted", "fit", "model_text"]
 
 
 def model_text(response: str, text: str, graph: Graph) -> str:
-    """The text ``response ~ EXPR`` for a formula, whose last statement is what the response is to be."""
+    """Return ``response ~ EXPR`` for a formula, whose last statement is the model of the response."""
     if graph.output_name is not None:
         return f"{text.rstrip().rstrip(';')}; {response} ~ {graph.output_name}"
     start = graph.starts[graph.output]

@@ -31,21 +31,21 @@ __all__ = [
 
 T = TypeVar("T")
 MOST_TEXTS, LONGEST_KEPT = 16, 1000
-"""How many texts are kept as they were read, and up to which length, in characters."""
+"""The most texts whose expressions are kept, and the longest such text, in characters."""
 TEXTS: dict[str, Expression] = {}
 """The last texts that were read here."""
 Values = Mapping[str, object] | None
 
 
 def as_expression(formula: str | Expression) -> Expression:
-    """A formula that may have been read already."""
+    """Return the expression of a formula, which may have been read already."""
     if type(formula) is str and len(formula) <= LONGEST_KEPT:
         return remember(TEXTS, formula, lambda: parse(formula), MOST_TEXTS)
     return formula if isinstance(formula, Expression) else parse(formula)
 
 
 def with_warnings(found: Run | Derivatives, answer: Guarded | Settled, numbers: T) -> T:
-    """Numbers of an answer; warns of lost digits as the command does, where a function here was called."""
+    """Return an answer's numbers; warn of lost digits, as the command does, at the caller's line."""
     if answer.diagnostics:
         from exprgrad.show.text.lines import diagnostic_text
 
@@ -93,17 +93,15 @@ def grad(
         rows = max(map(len, found.values()), default=0)
         if not rows:
             return found
-        in_rows = expression.vjp(in_every_row(expression, merged, rows), wrt=wrt)
+        from exprgrad.run.arrays.arrays import broadcast_view
+
+        # The VJP of all rows together is the gradient in every row.
+        given = expression.given(merged).items()
+        columns = {name: broadcast_view(one, (rows,)) for name, one in given}
+        in_rows = expression.vjp(columns, wrt=wrt)
         return with_warnings(in_rows.derivatives, in_rows.derivatives.settled, {**in_rows.true})
     answer = found.run.guarded(COUNTED, has_value=False)
     return with_warnings(found.run, answer, answer.gradient if answer.diagnostics else found)
-
-
-def in_every_row(expression: Expression, values: dict[str, object], rows: int) -> dict[str, Any]:
-    """Columns, and numbers as columns: the VJP of all rows together is then the gradient in every row."""
-    from exprgrad.run.arrays.arrays import broadcast_view
-
-    return {name: broadcast_view(one, (rows,)) for name, one in expression.given(values).items()}
 
 
 def diff(

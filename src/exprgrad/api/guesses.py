@@ -1,7 +1,8 @@
-"""What people look for who know other libraries, and what does it here.
+"""Names known from other libraries, and what to use here instead.
 
-Reading such a name says so.  A ``__getattr__`` could say it, too, but would make all else slower.  Commands
-have no use for that: expressions and runs learn it once somebody reads their names of the package.
+Reading such a name raises an error that says so.  A ``__getattr__`` would do as well, but slow down all
+other attributes.  Commands do not need it: expressions and runs get the names once a program reads
+``exprgrad.Expression``, ``exprgrad.parse`` or the like.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ MODULE = {
     "exprgrad.__version__": "version",
     "formulas take NumPy's arrays: exprgrad.parse('x^2')(x=array)": "numpy np",
 }  # fmt: skip
-"""What does what others call so, the module's names."""
+"""What to use instead → names that others have for it, in the module."""
 EXPRESSION = {
     "f.evaluate(x=2) is a run; f(x=2) is the number": "eval value forward run calculate compute n",
     VALUES: "subs substitute evalf replace bind",
@@ -76,7 +77,7 @@ EXPRESSION = {
     "f.check(x=2)": "verify gradcheck",
     "f.graph is the graph": "tree ops",
 }  # fmt: skip
-"""The same of an expression ``f``."""
+"""The same for an expression ``f``."""
 RUN = {
     "run.gradient is the gradient by name, run['x'] one of its numbers":
         "grads derivatives jac partials",
@@ -90,7 +91,7 @@ RUN = {
     "run.diagnostics": "warnings messages",
     "run.trust() and run.digits": "accuracy precision error",
 }  # fmt: skip
-"""The same of a run."""
+"""The same for a run."""
 VALUE = {
     "a.data is the number, and so is float(a)": "item value numpy val tolist",
     "a.grad = 0.0": "zero_grad zero_ zero",
@@ -106,11 +107,11 @@ VALUE = {
     "a.log()": "ln",
     "a.atan()": "arctan",
 }  # fmt: skip
-"""The same of a value ``a``."""
+"""The same for a value ``a``."""
 
 
 class Elsewhere:
-    """A name that others have: no attribute, for reading it is an error that says what does it."""
+    """A name known from other libraries: reading it is an error that says what to use instead."""
 
     def __init__(self, name: str, help: str) -> None:
         self.name = name
@@ -127,7 +128,7 @@ class Elsewhere:
 
 
 def answer_other_names(known: Mapping[str, str]) -> Callable[[type[Owner]], type[Owner]]:
-    """A class that says of the names of a table what does it."""
+    """Return a decorator by which a class answers to the names of a table."""
 
     def decorated(owner: type[Owner]) -> type[Owner]:
         names = {name: help for help, names in known.items() for name in names.split()}
@@ -145,7 +146,7 @@ def answer_other_names(known: Mapping[str, str]) -> Callable[[type[Owner]], type
 
 @cache
 def introduce_guesses() -> None:
-    """Have expressions and runs answer to such names, from now on."""
+    """Have expressions and runs answer to the names known from other libraries."""
     from exprgrad.api.expression import Expression, Run
 
     answer_other_names(EXPRESSION)(Expression)
@@ -153,7 +154,7 @@ def introduce_guesses() -> None:
 
 
 def missing_attribute(name: str, attributes: Collection[str]) -> AttributeError:
-    """The error for a name that the module has not, with what does it, or what was probably meant."""
+    """Make the error for a name that the module lacks, with what to use instead or a likely spelling."""
     from exprgrad.language.mistakes.hints import nearest_word
 
     help = next((help for help, names in MODULE.items() if name in names.split()), None)

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from exprgrad.api.displays import DIGITS, Shown
 from exprgrad.explain.diagnostics import DiagnosedRun
-from exprgrad.show.text.searches import minima_table, point_table
+from exprgrad.show.text.searches import minimum_parts
 from exprgrad.show.text.table import Table
 from exprgrad.solvers.minima.minimize import Minimum
 
@@ -23,9 +23,7 @@ class Minimized(Shown, Minimum[R]):
 
     def parts(self) -> Iterable[str | Table]:
         """The minima of several starts, if they were asked for, and the point."""
-        places = [minima_table(self, DIGITS)] if self.places else []
-        point = point_table(self, self.start, self.value, self.run.gradient, DIGITS)
-        return [*places, point]
+        return minimum_parts(self, self.start, self.value, self.run.gradient, DIGITS)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Minimum, (*self,)

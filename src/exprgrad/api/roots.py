@@ -8,12 +8,11 @@ from typing import Any
 
 from exprgrad.api.displays import Printed
 from exprgrad.errors import require_kind
-from exprgrad.language.read.relations import read_relations
 from exprgrad.show.text.searches import ALL_DIGITS, root_parts
 from exprgrad.show.text.table import Table
 from exprgrad.solvers.roots.solve import Problem, Solution, root_problem, solve_problem
 
-__all__ = ["Solved", "equation_text", "solve"]
+__all__ = ["Solved", "solve"]
 
 
 class Solved(Printed, Solution):
@@ -27,12 +26,6 @@ class Solved(Printed, Solution):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Solution, (*self,)
-
-
-def equation_text(text: str) -> str:
-    """The text of a formula as one of an equation: that what it comes to is 0."""
-    graph, relations = read_relations(text)
-    return text if relations else f"{text}\n{graph.output_name}"
 
 
 def solve(

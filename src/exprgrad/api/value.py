@@ -64,11 +64,11 @@ UNREACHED = float("0")
 BEYOND_WHOLE = 2**53
 """Below it every whole number is a double."""
 FILLED_IN = frozenset(range(-16, 17)) - {0}
-"""Constants that rules are worked out for, as for ``x**2``; not 0, which would stand for -0, too."""
+"""Constants with rules of their own, as in ``x**2``; 0 is left out, because it would stand for -0 too."""
 FIRST, SECOND = (True, False), (False, True)
 """Which of two operands varies."""
 Backward = Callable[["Value"], None]
-"""What a value does in a sweep: it adds to its operands' grads."""
+"""The step of a value in a sweep: it adds to its operands' grads."""
 
 
 def pass_no_grads(value: Value) -> None:
@@ -79,7 +79,7 @@ def pass_no_grads(value: Value) -> None:
 def pass_by_rules(
     kind: str, varies: tuple[bool, ...], numbers: tuple[float | None, ...] = ()
 ) -> Backward:
-    """What an operation adds to the grads of the operands that vary: its own times its row's rules.
+    """Return the step that adds to each varying operand's grad: the result's grad times the row's rule.
 
     A ``where`` and the constant rule 0 pass nothing on, not even 0 times infinity.  ``numbers`` are those
     of the operands that the rules are worked out for, None for the others.
@@ -204,7 +204,7 @@ def variadic_backward(op: Op, varies: Sequence[bool]) -> Backward:
 
 
 class AllVarying(dict[str, Backward]):
-    """What operations pass on where all of their operands vary, by kind; made on first use."""
+    """The steps of operations whose operands all vary, by kind; made on first use."""
 
     def __missing__(self, kind: str) -> Backward:
         self[kind] = made = pass_by_rules(kind, (True,) * len(BY_NAME[kind].names))
@@ -262,7 +262,7 @@ def comparison_of_data(kind: str) -> Callable[[Value, object], bool]:
 
 
 class Clock:
-    """How often the data of any value has been set: what was made before may be out of date."""
+    """Counts how often data of any value was set: results made before may be out of date."""
 
     now = 0
 
@@ -334,7 +334,7 @@ class Value(Methods):
 
     @property
     def grad(self) -> float:
-        """What ``backward()`` found.  It adds to that of inputs, so it is set to 0 between two steps."""
+        """The grad that ``backward()`` found.  Inputs add grads up: set them to 0 between two steps."""
         return self._grad
 
     @grad.setter
@@ -367,7 +367,7 @@ class Value(Methods):
 
     @property
     def _backward(self) -> Callable[[], None]:
-        """What passes the grad on to the operands, a step by hand, as in the lesson; it can be set."""
+        """The step that passes the grad on to the operands, by hand, as in the lesson; it can be set."""
         return partial(self._step, self)
 
     @_backward.setter
@@ -472,7 +472,7 @@ new = object.__new__
 
 
 def checked_double(number: object, label: str) -> float:
-    """Any number as a double; what is called so is said where it is none."""
+    """Convert any number to a double; ``label`` names it in errors."""
     if type(number) is int and -BEYOND_WHOLE < number < BEYOND_WHOLE:
         return float(number)
     if not isinstance(number, str) and has_parts(number):
@@ -485,7 +485,7 @@ def checked_double(number: object, label: str) -> float:
 
 
 def check_children(children: Iterable[Value], data: object) -> tuple[Value, ...]:
-    """What a value is made of, if it is values."""
+    """Return the operands of a value made by hand; an error unless all are values."""
     if isinstance(children, str):
         raise TypeError(f"a label is given by its name: Value({data!r}, label={children!r})")
     operands = tuple(children) if isinstance(children, Iterable) else (children,)
@@ -512,7 +512,7 @@ def literal_value(number: object) -> Value:
 
 
 def apply_to_values(kind: str, operands: tuple[Value, ...]) -> Value:
-    """What an operation makes of some values; of constants alone it is one."""
+    """Apply an operation to some values; constants alone give a constant."""
     data = functions[kind](*[operand._data for operand in operands])
     if all(operand.kind == CONST for operand in operands):
         return literal_value(data)
@@ -525,7 +525,7 @@ def results_of(operands: tuple[Value, ...]) -> tuple[Value, ...]:
 
 
 def step_of(kind: str, operands: tuple[Value, ...]) -> Backward:
-    """What an operation passes on to operands some of which are constants."""
+    """Return the step of an operation, some of whose operands may be constants."""
     literal_value = [operand.kind == CONST for operand in operands]
     numbers = [
         operand._data if known and operand._data in FILLED_IN else None
@@ -629,7 +629,7 @@ def made_of(root: Value) -> list[Value]:
 
 
 def values_reached(root: Value) -> list[Value]:
-    """What a value is made of, operands first, in the order in which a formula would name them; it last."""
+    """Return the operands of a value, and theirs, in the order of a formula; the value comes last."""
     found: dict[Value, None] = {}
     todo = [root]
     while todo:
@@ -693,21 +693,15 @@ def row_of_value(value: Value) -> tuple[str, float | None]:
     )
 
 
-def names_of_values(values: Sequence[Value]) -> dict[Value, str]:
-    """The labels that can be names, of inputs first, each name once."""
-    found: dict[Value, str] = {}
+def all_names(values: Sequence[Value]) -> dict[Value, str]:
+    """Name values by the labels that can be names, each once, inputs first; other inputs are v1, v2, …."""
+    names: dict[Value, str] = {}
     taken = {*CONSTANTS}
     for value in sorted(values, key=lambda value: bool(value.operands)):
         name = unicodedata.normalize("NFC", value.label)
         if name.isidentifier() and name not in taken and value.kind != CONST:
             taken.add(name)
-            found[value] = name
-    return found
-
-
-def all_names(values: Sequence[Value]) -> dict[Value, str]:
-    """The same, and those of inputs without one: v1, v2, …."""
-    names = names_of_values(values)
+            names[value] = name
     unnamed = fresh_names(graph_of_values(values, names), "v")
     for value in values:
         if value.kind == INPUT and value not in names:

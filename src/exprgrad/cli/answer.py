@@ -1,6 +1,6 @@
-"""How an answer is written: as a table, JSON, CSV or bare numbers, on stdout or to a file.
+"""Writes answers: as a table, JSON, CSV or bare numbers, on stdout or to a file.
 
-Diagnostics and errors go to stderr; what is left is an exit status.
+Diagnostics and errors go to stderr; the result is an exit status.
 """
 
 # Without ``from __future__ import annotations``: typing would compile each field's text at every start.
@@ -26,9 +26,9 @@ __all__ = [
 
 
 LONGEST_PIECE = 8192
-"""How many characters are written at once."""
+"""The least number of characters written at once."""
 MOST_DIAGNOSTICS = 20
-"""How many diagnostics people are shown."""
+"""The most diagnostics shown to people."""
 LEFT_OUT = (("kink", " has a kink", "s have a kink"), ("jump", " jumps", "s jump"))
 """Code → the words for nodes left out of a list: for one, and for several."""
 ASCII = str.maketrans(
@@ -48,15 +48,15 @@ ASCII = str.maketrans(
         **dict(zip("┤└┬┊┈╌○●◌◇◆▼▲✕", "|++:--o@o+#v^x", strict=True)),
     }
 ) | dict.fromkeys(range(0x2801, 0x2900), "*")
-"""What takes the place of our own signs where the output's encoding lacks them."""
+"""Replacements for our own signs where the output's encoding lacks them."""
 ASCII_OF_OUR_SIGNS = {sign: plain for sign, plain in ASCII.items() if sign != ord("·")}
-"""The same without the one sign that a name may have, too."""
+"""The same replacements without the middle dot, which names may contain."""
 
 
 class Answer(NamedTuple):
-    """What a command found, said once; JSON, CSV, ``-q`` and what people read are four renderings of it.
+    """The answer of a command, rendered as JSON, CSV, bare values (``-q``) or text for people.
 
-    Nothing is worked out for a form that is not asked for.
+    Nothing is computed for a form that is not requested.
 
     ``command``      its name
     ``text``         the formula; None where there is none
@@ -64,13 +64,13 @@ class Answer(NamedTuple):
     ``rows``         the lines of CSV, headings first; None for those of a table that people read
     ``lines``        what ``-q`` prints: names and values
     ``shown``        what people read on a screen: texts and tables
-    ``diagnostics``  what else is worth knowing, each with its place in the formula
+    ``diagnostics``  warnings and notes, each with its place in the formula
     ``sources``      the texts that the diagnostics' spans are in, where that is not the formula
     ``aside``        a warning about what tables say and CSV and ``-q`` do not
     ``is_no``        whether the answer is no
-    ``is_doubtful``  whether it is no under ``--strict``
+    ``is_doubtful``  whether the answer is no under ``--strict``
     ``apart``        whether each field of the JSON object has a line of its own
-    ``exact``        whether people read what programs may read, too: then no letter may get lost
+    ``exact``        whether programs may read the text for people too, so that no letter may get lost
     """
 
     command: str
@@ -102,9 +102,9 @@ def write_text(pieces: Iterable[str], stream: TextIO | None = None) -> None:
 
 
 def write_exactly(pieces: Iterable[str]) -> None:
-    """Write what programs read to stdout: a formula, code, CSV, names with their numbers.
+    """Write text that programs read to stdout: a formula, code, CSV, names with their numbers.
 
-    It is an error if the stream cannot hold a letter: with a ``?`` for two names, they would be one.
+    A letter that the stream's encoding lacks is an error: as ``?`` two names would become one.
     """
     encoding, is_terminal = sys.stdout.encoding or "utf-8", sys.stdout.isatty()
     for piece in join_short_pieces(pieces):
@@ -125,7 +125,7 @@ def write_exactly(pieces: Iterable[str]) -> None:
 
 
 def join_short_pieces(pieces: Iterable[str]) -> Iterator[str]:
-    """Pieces of text, short ones joined: to write each by itself takes longer than to make it."""
+    """Join short pieces of text, because writing a piece takes longer than making it."""
     held: list[str] = []
     size = 0
     for piece in pieces:
@@ -151,7 +151,7 @@ def uses_color(choice: str, stream: TextIO) -> bool:
 
 
 def terminal_width(stream: TextIO) -> int | None:
-    """How many cells wide the terminal is that a stream goes to; None where it goes to none."""
+    """Return the width, in cells, of the terminal behind a stream; None without a terminal."""
     if not stream.isatty():
         return None
     import shutil
@@ -188,7 +188,7 @@ def give_answer(answer: Answer, options: Mapping[str, Any]) -> int:
 def draw_parts(
     answer: Answer, options: Mapping[str, Any], width: int | None = None, color: bool = False
 ) -> Iterator[str]:
-    """What people read, as it is drawn for a terminal so many cells wide, or for a pipe."""
+    """Draw an answer for people, for a terminal of some width or for a pipe."""
     from exprgrad.show.text.table import Screen, draw_table
 
     screen = Screen(width, color, options.get("digits", 6), options.get("show_all", False))
@@ -197,7 +197,7 @@ def draw_parts(
 
 
 def render_answer(answer: Answer, options: Mapping[str, Any]) -> Iterator[str]:
-    """An answer as JSON, as CSV, as the bare answer, or as people read it where there is no screen."""
+    """Render an answer as JSON, CSV, bare values, or text for people without a screen."""
     whole = options.get("show_all", False)
     if options["as_json"]:
         from exprgrad.show.documents.document import json_document
@@ -242,7 +242,7 @@ def write_content(
     path: str | None,
     options: Mapping[str, Any],
 ) -> None:
-    """Write a program or a picture, the only ``content``, to stdout; or as JSON, or which file has it."""
+    """Write ``content``, one program or picture, to stdout or as JSON; of a file JSON has the name."""
     if options["as_json"]:
         from exprgrad.show.documents.document import small_document
 
@@ -289,10 +289,10 @@ def show_diagnostics(
 
 
 def choose_diagnostics(listed: "Sequence[Diagnostic]") -> "tuple[Sequence[Diagnostic], str]":
-    """The diagnostics that people are shown, and what the others are in words.
+    """Choose the diagnostics to show, and describe the others in words.
 
     Where there are too many, warnings about the answer come first, then notes, and then the nodes that
-    meet a kink or a jump: a corrected gradient is never left out for the nodes that it is corrected at.
+    meet a kink or a jump: so the many nodes at a kink never crowd out the note on the corrected gradient.
     """
     if len(listed) <= MOST_DIAGNOSTICS:
         return listed, ""

@@ -1,4 +1,4 @@
-"""Options that list names with something for each; and what is wrong with other arguments.
+"""Options of the form ``NAME=…,NAME=…``, and errors for arguments that are not assignments.
 
 ``--tangent`` and ``--cotangent`` take values, ``x=1,y=[1,0],W=@W.npy``, or a value alone; ``--shape`` takes
 sizes, ``X=150x4,W=4x3,b=3``.
@@ -32,17 +32,17 @@ GLUED = re.compile(r"=[^,=]*?[^,=\s](\s*[;\s]\s*)[^\W\d]\w*\s*=(?!=)")
 ASSIGNED = re.compile(r"\s*[^\W\d]\w*\s*=(?!=)")
 SIZES = re.compile(r"\s*[0-9]{1,15}\s*(?:[x×]\s*[0-9]{1,15}\s*)*")
 TUPLE = re.compile(r"\s*[(\[]((?:\s*[0-9]{1,15}\s*,)*\s*(?:[0-9]{1,15}\s*)?)[)\]]\s*")
-"""What Python prints is read too: ``(150, 4)``, ``(3,)``, and ``()`` for a number."""
+"""Shapes as Python prints them: ``(150, 4)``, ``(3,)``, and ``()`` for a number."""
 SHAPES_HELP = "names and sizes are separated by commas: --shape X=150x4,w=4"
 
 
 def split_assignments(
     argument: str, what: str, help_at: Callable[[int, bool], str]
 ) -> Iterator[tuple[str, Span, Span]]:
-    """The names in ``NAME=…,NAME=…``, each with the span of the whole and that of what follows ``=``.
+    """Yield the names in ``NAME=…,NAME=…``, each with the spans of its assignment and of its value.
 
-    ``what`` follows the names.  ``help_at`` says how to mend what is no assignment: where it begins,
-    and whether it comes after others.
+    ``what`` names the value in errors.  ``help_at`` returns the help for a part that is not an assignment,
+    given where it begins and whether others come before it.
     """
     seen: set[str] = set()
     for start, end in comma_parts(argument):
@@ -67,9 +67,9 @@ def read_named_values(
     missing: Callable[[str], InputError],
     read: Callable[[str, str], T],
 ) -> dict[str, T]:
-    """By name what its text is read as; an error shows the place in the argument.
+    """Read the values in ``NAME=…,NAME=…`` by name; an error shows the place in the argument.
 
-    ``missing`` makes the error for a name with nothing after it, ``read`` takes a text and its name.
+    ``read`` makes a value of its text and name, ``missing`` the error for a name without a value.
     """
     found: dict[str, T] = {}
     for name, span, (start, end) in split_assignments(argument, what, help_at):
@@ -94,7 +94,7 @@ def no_assignment(
 ) -> InputError:
     """The error for an argument that is not ``NAME=VALUE``.
 
-    ``second`` is where in the value another ``NAME=`` follows.
+    ``second`` is the offset in the value at which another ``NAME=`` follows.
     """
     name, equals, value = argument.partition("=")
     if second is not None:
@@ -141,7 +141,7 @@ def no_assignment(
 
 
 def formula_names(formula: str) -> tuple[list[str], list[str], list[str]]:
-    """A formula's inputs, its named statements, and what it calls; none while it is no formula."""
+    """Return a formula's inputs, named statements and called functions; nothing for other texts."""
     from exprgrad.api import parse
 
     with suppress(ExprgradError):
@@ -152,7 +152,7 @@ def formula_names(formula: str) -> tuple[list[str], list[str], list[str]]:
 
 
 def columns_as_values(words: Sequence[str]) -> str:
-    """What gives a formula's inputs the columns of a file, both of them among some words; or ""."""
+    """Suggest how to read a formula's inputs from a CSV file, if some words include both; or ""."""
     file = next((word.lstrip("@") for word in words if word.lower().endswith(".csv")), "")
     inputs = next(filter(None, (formula_names(word)[0] for word in words if file)), [])
     values = " ".join(f"{name}=@{file}:{name}" for name in inputs)
@@ -160,7 +160,7 @@ def columns_as_values(words: Sequence[str]) -> str:
 
 
 def with_equals(argument: str, formula: str | None) -> str | None:
-    """A value as it should be given: ``x=3`` for ``x:3`` or ``{x: 3}``, or for 3 to the only input."""
+    """Return the assignment that was meant: ``x=3`` for ``x:3``, ``{x: 3}``, or 3 for the only input."""
     found = re.fullmatch(r"\{?\s*([^\W\d]\w*)\s*:\s*([^\s,{}]+)\s*\}?", argument)
     if found:
         return f"{found[1]}={found[2]}"
@@ -243,7 +243,7 @@ def shapes_in(argument: str) -> dict[str, tuple[int, ...]]:
 
 
 def missing_shapes(graph: Graph, said: Collection[str]) -> list[str]:
-    """The inputs that count as numbers for want of a shape, where a tensor seems to be meant."""
+    """List the inputs that count as numbers although the formula seems to need tensors."""
     numbers = [
         operands[0]
         for kind, operands in zip(graph.kinds, graph.operands, strict=True)

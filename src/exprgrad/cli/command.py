@@ -1,8 +1,8 @@
 """A command, and how it tells options from the formula and its values.
 
 A formula may begin with a minus, so the first argument that is not exactly an option, or an option's
-value, is the formula.  Short options are never glued to their values.  After the formula, what looks
-like an option and is none is a typo.
+value, is the formula.  Short options are never glued to their values.  After the formula, a word that
+looks like an option but is unknown is a typo.
 """
 
 import re
@@ -19,34 +19,16 @@ from exprgrad.errors import RequestError
 __all__ = ["FormulaCommand", "NameCommand", "load_command", "no_such_option", "options_as_typed"]
 
 
-def show_help(ctx: click.Context, parameter: click.Parameter, wanted: bool) -> None:
-    """Print a command's help and exit, if that was asked for."""
-    if wanted:
-        click.echo(ctx.get_help(), color=ctx.color)
-        ctx.exit()
-
-
-HELP = click.Option(
-    ["-h", "--help"],
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=show_help,
-    help="Show this message and exit.",
-)
-"""The help option of every command.  Click's own looks for a translation, each time it starts."""
-
-
 class NameCommand(click.Command):
     """A command that takes a name or nothing, never a formula: whatever looks like an option is one."""
 
     takes_formula = False
     elsewhere: Mapping[str, str] = {}
-    """An option that people may expect → what does it."""
+    """An option that people may expect → what to use instead."""
 
-    def get_help_option(self, ctx: click.Context) -> click.Option:
-        """The option that all commands share."""
-        return HELP
+    def get_help_option_names(self, ctx: click.Context) -> list[str]:
+        """Return the names of the help option, the same for all commands."""
+        return ["-h", "--help"]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Sort the arguments into options and others, and have click read them in that order."""
@@ -73,9 +55,9 @@ class FormulaCommand(NameCommand):
 def sort_arguments(
     command: NameCommand, ctx: click.Context, args: Sequence[str], *, formula: bool = True
 ) -> tuple[list[str], list[str]]:
-    """The options with their values, and the other arguments, of which the first may be a formula.
+    """Sort arguments into options with their values, and others, of which the first may be a formula.
 
-    Short options become long ones: of others click asks first what they may be mistaken for.
+    Short options become long ones: for a short one click would first search for similar options.
     """
     flags, valued, several = set[str](), set[str](), set[str]()
     long: dict[str, str] = {}
@@ -116,13 +98,13 @@ def sort_arguments(
 
 
 def is_no_formula(arg: str, others: Sequence[str]) -> bool:
-    """Whether a word with two dashes is an option's, and not a name without a sign: it has no value."""
+    """Whether a word with two dashes is an option, and not two minus signs before a name with a value."""
     word = re.fullmatch(r"--([a-z][a-z-]{2,})(?:=[^=].*)?", arg)
     return word is not None and not any(other.startswith(f"{word[1]}=") for other in others)
 
 
 def refuse_second(given: dict[str, str], option: str, value: str) -> None:
-    """An error for an option that already has a value: neither of the two should get lost."""
+    """Refuse a second value for an option, because neither should get lost."""
     if option in given:
         help = f"its first value is {given[option]}"
         if option in ("--wrt", "--of", "--tangent", "--cotangent", "--expand"):
@@ -132,9 +114,9 @@ def refuse_second(given: dict[str, str], option: str, value: str) -> None:
 
 
 def options_as_typed(command: click.Command, ctx: click.Context) -> dict[str, str]:
-    """Every option as it is typed, and every word that is an option's value, as if it were an option too.
+    """Map options, and words for their values typed as options, to what should be typed.
 
-    ``--latex`` is not an option, but says what is meant: ``--to latex``.
+    ``--latex`` is not an option, but its meaning is clear: ``--to latex``.
     """
     options = [p for p in command.get_params(ctx) if isinstance(p, click.Option)]
     words = {

@@ -1,4 +1,4 @@
-"""What there is besides one command: the list of all, the version, a hint for a mistyped one, and Tab."""
+"""The program without a command: its list, its version, hints for mistyped commands, completion."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ EXTRAS = {
     "draw": "pygraphviz", "native": "llvmlite", "data": "pyarrow", "cluster": "distributed", "fit": "scipy",
     "plot": "matplotlib", "jax": "jax", "xlsx": "python_calamine",
 }  # fmt: skip
-"""Extra → the module that it is there for."""
+"""Extra → the module that it installs."""
 ABSENT = {
     "integrate": "there are no integrals here, only derivatives",
     "version": "did you mean 'exprgrad --version'?",
     "simplify": "only derivatives are simplified: 'diff' writes them",
 }
-"""Commands that people may expect and that are not there, and what to say of them."""
+"""Commands that people may expect but that do not exist → what to say about them."""
 
 
 def show_version(ctx: click.Context, parameter: click.Parameter, wanted: bool) -> None:
-    """Print the version and which extras are there, and exit, if that is wanted."""
+    """Print the version and the installed extras, and exit, if that is ``wanted``."""
     if not wanted:
         return
     found = {extra: find_spec(module) is not None for extra, module in EXTRAS.items()}
@@ -48,7 +48,7 @@ def show_version(ctx: click.Context, parameter: click.Parameter, wanted: bool) -
 
 
 class Group(click.Group):
-    """All commands, in the order of the lesson, each loaded when it is looked at."""
+    """All commands, in the order of the lesson, each loaded on first use."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -67,7 +67,7 @@ class Group(click.Group):
         self.params.append(shown)
 
     def show(self) -> None:
-        """Show the list, where there is no command."""
+        """Print the help where no command was given."""
         ctx = click.get_current_context()
         if ctx.invoked_subcommand is None:
             click.echo(ctx.get_help())
@@ -94,7 +94,7 @@ class Group(click.Group):
         return super().parse_args(ctx, args)
 
     def without_options(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """What follows options of ``grad``, if it is no command; raise an error for all else."""
+        """Return the arguments after options of ``grad``; an error for unknown options or a command."""
         from exprgrad.cli.commands.eval_grad import behind_options, grad_command
 
         rest = behind_options(args)
@@ -167,7 +167,7 @@ compdef _exprgrad exprgrad
 ENDINGS = {
     "--file": (), "--inputs": (".json",), "--output": (), "@": (".csv", ".json", ".npy"), "--data": (),
 }  # fmt: skip
-"""Where a file stands → how the names of those that fit end; any, if none is said."""
+"""Option or sign before a file → the endings to offer; all files where there are none."""
 
 
 def complete_line(instruction: str) -> int:
@@ -216,9 +216,14 @@ def completions(words: Sequence[str], typed: str) -> Iterator[str]:
         return
     command = load_command(name)
     options = {opt: p for p in command.params if isinstance(p, click.Option) for opt in p.opts}
-    others = [word for at, word in enumerate(rest) if not is_taken(rest, at, options)]
+    others: list[str] = []
+    before = None
+    for word in rest:
+        is_value = before is not None and not before.is_flag
+        if not is_value and word.partition("=")[0] not in options:
+            others.append(word)
+        before = options.get(word)
     formula = next(iter(others), "")
-    before = options.get(rest[-1]) if rest else None
     if before is not None and not before.is_flag:
         yield from values_of(before, typed, formula)
         return
@@ -232,14 +237,8 @@ def completions(words: Sequence[str], typed: str) -> Iterator[str]:
         yield from complete_values(typed, formula, others[1:])
 
 
-def is_taken(words: Sequence[str], at: int, options: dict[str, click.Option]) -> bool:
-    """Whether a word is an option, or an option's value."""
-    before = options.get(words[at - 1]) if at else None
-    return words[at].partition("=")[0] in options or (before is not None and not before.is_flag)
-
-
 def whole_words(words: Iterable[str]) -> Iterator[str]:
-    """Words that nothing is added to."""
+    """Words that are complete: each gets a blank."""
     return (f"{word} " for word in words)
 
 
@@ -252,7 +251,7 @@ def function_names() -> list[str]:
 
 
 def complete_calls(typed: str) -> Iterator[str]:
-    """A formula that goes on with a function, or over an index."""
+    """Complete a formula by a function's name, or by a loop over an index."""
     from exprgrad.language.mistakes.hints import FUNCTION_WORDS
     from exprgrad.language.read.expansion import BUILT_IN
 
@@ -264,8 +263,9 @@ def complete_calls(typed: str) -> Iterator[str]:
 
 
 def complete_values(typed: str, formula: str, others: Sequence[str]) -> Iterator[str]:
-    """Values of the formula's inputs: the names of those that have none, files, and columns of files."""
+    """Complete a value: the names of inputs without one, files, and columns of files."""
     from exprgrad.cli.assignments import formula_names
+    from exprgrad.run.values.layouts import Layout, detect_layout
 
     name, equals, value = typed.partition("=")
     if not equals:
@@ -274,23 +274,17 @@ def complete_values(typed: str, formula: str, others: Sequence[str]) -> Iterator
     elif value.startswith("@"):
         path, colon, _ = value[1:].rpartition(":")
         if colon and path.lower().endswith(".csv"):
-            yield from whole_words(f"{name}=@{path}:{column}" for column in csv_columns(path))
+            with (
+                suppress(OSError, UnicodeDecodeError, ValueError),
+                Path(path).open(encoding="utf-8-sig") as file,
+            ):
+                columns = detect_layout(file.read(2**16), Layout(), ()).names
+                yield from whole_words(f"{name}=@{path}:{column}" for column in columns)
         yield from complete_paths(value[1:], "@", f"{name}=@")
 
 
-def csv_columns(path: str) -> Iterator[str]:
-    """The names of a CSV file's columns, as far as a line of text can say them."""
-    from exprgrad.run.values.layouts import Layout, detect_layout
-
-    with (
-        suppress(OSError, UnicodeDecodeError, ValueError),
-        Path(path).open(encoding="utf-8-sig") as file,
-    ):
-        yield from detect_layout(file.read(2**16), Layout(), ()).names
-
-
 def values_of(option: click.Option, typed: str, formula: str) -> Iterator[str]:
-    """What an option may have for a value."""
+    """Complete the value of an option."""
     from exprgrad.cli.assignments import formula_names
     from exprgrad.show.page.lessons import LESSONS
 
@@ -312,12 +306,13 @@ def values_of(option: click.Option, typed: str, formula: str) -> Iterator[str]:
 
 
 def complete_paths(typed: str, where: str, before: str = "") -> Iterator[str]:
-    """The files that a path may become, and folders on the way."""
+    """Complete a path by folders, and by files with fitting endings."""
     name, endings = os.path.basename(typed), ENDINGS[where]  # noqa: PTH119
     if where == "--data":  # as the formats say
         from exprgrad.data.formats import BY_ENDING
+        from exprgrad.data.places import PACKED
 
-        endings = (*BY_ENDING, ".gz")
+        endings = (*BY_ENDING, *PACKED)
     folder = typed[: len(typed) - len(name)]
     with suppress(OSError, ValueError):
         for entry in sorted(os.scandir(folder or "."), key=lambda entry: entry.name):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["main", "run"]
 
 GARBAGE = 50_000
-"""How many more objects call for a look for garbage: what starting up makes is none."""
+"""New objects before garbage is collected: starting up creates none."""
 
 
 def is_formula(word: str) -> bool:
@@ -52,7 +52,7 @@ def has_options_first(argv: list[str]) -> bool:
 
 
 def run_named_command(argv: list[str]) -> object:
-    """Run the command that the first argument names; all else is about the commands."""
+    """Run the command that the first argument names, or else the group of all commands."""
     word, *rest = argv or [""]
     if not argv and "_EXPRGRAD_COMPLETE" in os.environ:
         from exprgrad.cli.group import complete_line
@@ -75,6 +75,10 @@ def main(argv: list[str]) -> int:
     import click
 
     from exprgrad.errors import Asker, ExprgradError, RequestError, missing_package
+    from exprgrad.source import printable_text
+
+    def write_note(text: str) -> None:
+        sys.stderr.write(f"note: {printable_text(text)}\n")
 
     before = Asker.by_command, Asker.take_note
     Asker.by_command, Asker.take_note = True, cache(write_note)  # each note once
@@ -114,13 +118,6 @@ def main(argv: list[str]) -> int:
         return 2
     finally:
         Asker.by_command, Asker.take_note = before
-
-
-def write_note(text: str) -> None:
-    """Writes a note to standard error."""
-    from exprgrad.source import printable_text
-
-    sys.stderr.write(f"note: {printable_text(text)}\n")
 
 
 def color_in(argv: list[str]) -> str:
@@ -173,7 +170,7 @@ def run() -> NoReturn:
 
 
 def print_error(message: str) -> None:
-    """An error on stderr, if that can be."""
+    """Print an error on stderr, if stderr can be written."""
     from contextlib import suppress
 
     from exprgrad.cli.answer import write_text

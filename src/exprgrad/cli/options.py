@@ -1,4 +1,4 @@
-"""The options that commands share, each declared once, and what follows from the ones that were given."""
+"""The options that commands share, each declared once, and the consequences of those given."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -66,7 +66,7 @@ class Words(click.types.StringParamType):
         self.choices = choices
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
-        """All of them, for the help."""
+        """All choices, for the help."""
         return f"[{'|'.join(self.choices)}]"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
@@ -109,33 +109,26 @@ def combine_options(*decorators: Callable[[F], F]) -> Callable[[F], F]:
     return apply
 
 
-notation_option = click.option(
-    "--from",
-    "notation",
-    type=Words("exprgrad", "latex"),
-    help="The notation of the formula.  LaTeX is recognised by its commands.",
-)
-
-file_option = click.option("-f", "--file", metavar="FILE", help="Read the formula from a file.")
-
-limit_option = click.option(
-    "--limit", type=Count(1), metavar="N",
-    help="The most steps that each stage of the work may take: 100000000, and more for long formulas.",
+formula_options = combine_options(
+    click.option("-f", "--file", metavar="FILE", help="Read the formula from a file."),
+    click.option(
+        "--from", "notation", type=Words("exprgrad", "latex"),
+        help="The notation of the formula.  LaTeX is recognised by its commands.",
+    ),
+    click.option(
+        "--limit", type=Count(1), metavar="N",
+        help="The most steps that each stage of the work may take: 100000000, and more for long formulas.",
+    ),
 )  # fmt: skip
 
 formula_arguments = combine_options(
     click.argument("arguments", nargs=-1, metavar="EXPR [NAME=VALUE]..."),
-    file_option,
-    notation_option,
-    limit_option,
+    formula_options,
     click.option("--inputs", metavar="FILE", help="Read values from a JSON object."),
 )
 
 formula_without_values = combine_options(
-    click.argument("arguments", nargs=-1, metavar="EXPR"),
-    file_option,
-    notation_option,
-    limit_option,
+    click.argument("arguments", nargs=-1, metavar="EXPR"), formula_options
 )
 
 shape_option = click.option(
@@ -181,17 +174,17 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print one JS
 
 
 def csv_option(what: str) -> Callable[[F], F]:
-    """The option for CSV; what a line is."""
+    """The option ``--csv``; ``what`` describes a line."""
     return click.option("--csv", "as_csv", is_flag=True, help=f"Print CSV, {what}.")
 
 
 def drawing_option(what: str) -> Callable[[F], F]:
-    """The option that names a file for a drawing, and what that shows; or for the answer."""
+    """The option ``-o`` for a drawing, of which ``what`` says what it shows, or for the answer."""
     return path_option(f"Draw {what}: .svg, .png or .pdf; or write .json, .csv or .txt.")
 
 
 def path_option(help: str) -> Callable[[F], F]:
-    """The option that names a file for something other than a document: a picture, a program, rows."""
+    """The option ``-o`` for anything but a document: a picture, a program, rows."""
     return click.option("-o", "--output", "path", metavar="FILE", help=help)
 
 
@@ -202,7 +195,7 @@ def output_options_as(
     *,
     digits: int = 6,
 ) -> Callable[[F], F]:
-    """The options that say how an answer is written; what the CSV is, and what ``--all`` does."""
+    """The options for writing an answer; ``csv`` and ``everything`` describe ``--csv`` and ``--all``."""
     return combine_options(
         json_option,
         csv_option(csv),
@@ -258,7 +251,7 @@ starts_options = combine_options(
 
 
 def settle_output_form(options: dict[str, Any]) -> None:
-    """The one form that an answer is written in, as an option or the ending of ``-o`` says it.
+    """Settle the form of the answer, as an option or the ending of ``-o`` states it.
 
     Two options, or an option and another ending, are refused.
     """
@@ -288,7 +281,7 @@ def settle_output_form(options: dict[str, Any]) -> None:
 
 
 def picture_format(options: dict[str, Any]) -> str:
-    """The format of the picture that ``-o`` asks for, as ``path``; or else it is where the answer goes.
+    """Return the format of the picture that ``-o`` names; "" if the answer goes to that file instead.
 
     Raises ``MissingExtraError`` where no picture can be drawn, so that nothing is computed in vain.
     """
@@ -310,12 +303,12 @@ def picture_format(options: dict[str, Any]) -> str:
 
 
 def is_for_people(options: Mapping[str, Any]) -> bool:
-    """Whether people read the answer: no program asked for it in a form of its own."""
+    """Whether people read the answer: no form for programs is requested."""
     return not (options["as_json"] or options["as_csv"] or options.get("quiet"))
 
 
 def digits_needed(options: Mapping[str, Any]) -> int:
-    """How many digits of an answer have to be right: those of a table, or 6 where all are printed."""
+    """Return how many digits must be right: those of a table, or 6 where all digits are printed."""
     from exprgrad.explain.limits import COUNTED
 
     digits: int = options["digits"]

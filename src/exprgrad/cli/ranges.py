@@ -1,6 +1,6 @@
 """Ranges on a command line, ``x=0:10:101``: ``eval``, ``grad`` and ``hess`` answer with a row per point.
 
-They are asked for less often than points, which would have to wait for what is here to be loaded.
+They are apart from points, which are more frequent and need not wait until this is loaded.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def refuse_uncertain(request: Request) -> None:
 
 
 def grid_answer(grid: Grid, command: str) -> Answer:
-    """The answer: rows are worked out as they are written, and what there is to tell of them after that."""
+    """Build the answer: rows are computed as they are written, and then the diagnostics."""
     from exprgrad.data.grids import GridTally, grid_rows, grid_warnings, row_names
     from exprgrad.show.text.rows import rows_table
 
@@ -133,7 +133,7 @@ def grid_fields(
 
 
 def quiet_rows(grid: Grid, rows: Iterable[Sequence[Any]]) -> Iterator[Any]:
-    """The answer alone: each row's value, or its derivatives of the order that is asked for, by name."""
+    """Yield each row's bare answer: its value, or its derivatives of the requested order by name."""
     from exprgrad.data.job import result_names
 
     if not grid.order:

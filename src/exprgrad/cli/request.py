@@ -1,4 +1,4 @@
-"""What a command line asks for: a formula, the values of its inputs, and the run of both."""
+"""The request of a command line: a formula, the values of its inputs, and the run of both."""
 
 # Without ``from __future__ import annotations``: typing would compile each field's text at every start.
 
@@ -26,16 +26,16 @@ __all__ = [
 
 
 NEXT_VALUE = r",\s*[^\W\d]\w*\s*="
-"""Where another ``NAME=`` begins after a value."""
+"""The comma after a value, and the next ``NAME=``."""
 LONGEST_NAME = 40
-"""Where the name of a file is cut beside a shape."""
+"""The most characters of a file's name beside a shape."""
 
 
 class Request(NamedTuple):
     """A formula and the values given for its inputs.
 
-    ``spelled`` has the arguments as they were typed, ``origins`` the file that a value came from.  Of what
-    is uncertain ``values`` have the value alone, ``centres`` its text, and ``spread`` the rest.
+    ``spelled`` has the arguments as they were typed, ``origins`` the file that a value came from.  For an
+    uncertain input ``values`` has the value alone, ``centres`` its text, and ``spread`` the uncertainty.
     """
 
     text: str
@@ -66,8 +66,8 @@ def read_request(
 ) -> Request:
     """Sort out formula and values: the formula comes from an argument, a file or standard input.
 
-    ``relates`` is the sign of statements with two sides, ``=`` or ``~``, where it may have such; ``alone``
-    says that it takes no values, ``uncertain`` that they may be uncertain.
+    ``relates`` is the sign, ``=`` or ``~``, of statements with two sides, if the formula may have any;
+    ``alone`` says that the command takes no values, ``uncertain`` that they may be uncertain.
     """
     text, rest = find_formula(list(options["arguments"]), options["file"])
     inputs = options.get("inputs")
@@ -126,9 +126,9 @@ def find_formula(arguments: list[str], file: str | None) -> tuple[str, list[str]
 def translate_latex(
     text: str, notation: str | None, given: Collection[str], *, relates: str = ""
 ) -> str:
-    """A formula in LaTeX as we write it, which a note shows; any other as it is.
+    """Translate a formula in LaTeX into our language, and show it in a note; return any other unchanged.
 
-    With the sign that ``relates`` two sides it is of equations or models, whose sides are formulas.
+    With a sign that ``relates`` two sides, the text may have equations or models, whose sides are formulas.
     """
     if notation == "exprgrad" or ("\\" not in text and notation is None):
         return text
@@ -176,7 +176,7 @@ def find_second_assignment(value: str) -> int | None:
 
 
 def split_uncertainties(request: Request) -> Request:
-    """A request whose values may be uncertain, with the uncertainties apart."""
+    """Separate the uncertainties from a request's values."""
     from exprgrad.run.values.inputs import is_plain_number, is_uncertain
 
     def may_be(value: object) -> bool:
@@ -232,10 +232,10 @@ def read_inputs_file(path: str) -> dict[str, object]:
 def parse_request(
     options: Mapping[str, Any], *, values: bool = True, alone: bool = False, uncertain: bool = False
 ) -> "tuple[Expression, Request]":
-    """The expression of a command line, taken apart as ``--expand`` says, and the request itself.
+    """Read the expression of a command line, taken apart as ``--expand`` says, and its request.
 
-    ``values``, if there are any, are read before that: so errors about them show the formula as it was
-    typed.  A note says if nothing can be taken apart.  All else is as in ``read_request``.
+    Values are read before that, so that errors about them show the formula as typed; ``values`` says that
+    the inputs need them.  A note says if nothing can be taken apart.  See ``read_request`` for the rest.
     """
     from exprgrad.api import parse
 
@@ -259,7 +259,7 @@ def parse_request(
 
 
 def resolve_values(expression: "Expression", request: Request) -> dict[str, Any]:
-    """Every input's value, with the arguments at hand for errors; files are read once."""
+    """Resolve every input's value, reading files once; errors show the arguments."""
     from exprgrad.run.values.inputs import resolve_inputs
 
     values = resolve_inputs(expression.graph, expression.text, request.values, request.spelled)
@@ -270,7 +270,7 @@ def resolve_values(expression: "Expression", request: Request) -> dict[str, Any]
 def prepare_evaluator(
     expression: "Expression", request: Request
 ) -> "tuple[Evaluator, dict[str, Any]]":
-    """What evaluates an expression, and its values; an error about shapes names their files."""
+    """Return an expression's evaluator, and the values; an error about shapes names their files."""
     values = resolve_values(expression, request)
     return expression.evaluator(values, request.origins), values
 
@@ -313,7 +313,7 @@ def declare_shapes(expression: "Expression", sizes: str) -> "Expression":
 
 
 NEXT_LETTERS = {"e": "d", "E": "D", "i": "h", "I": "H", "Pi": "", "PI": ""}
-"""An input that is a constant elsewhere → the letter before it: beside that, it is just the next one."""
+"""An input that is a constant elsewhere → the letter before it; beside that input, it is just the next."""
 
 
 def parse_without_values(options: Mapping[str, Any], command: str) -> "Expression":

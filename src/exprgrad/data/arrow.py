@@ -39,7 +39,7 @@ BROKEN = {
     "thrift": "is damaged",
     "orrupt": "is damaged",
 }
-"""What pyarrow says of a broken file → what we do."""
+"""Words of pyarrow's error for a broken file → ours."""
 
 
 @cache
@@ -59,9 +59,9 @@ def import_arrow(part: str = "") -> Any:
 
 
 class DoubleColumn(NamedTuple):
-    """A column as doubles, nan where there is none; which cells are missing, which are not numbers.
+    """A column as doubles, nan where a cell has none, and which cells are ``missing`` or ``wrong``.
 
-    ``changed`` are the cells whose doubles differ from what they say: see ``CHANGES``.
+    Wrong cells are not numbers; ``changed`` ones, by kind, differ from their doubles: see ``CHANGES``.
     """
 
     values: np.ndarray
@@ -71,7 +71,7 @@ class DoubleColumn(NamedTuple):
 
 
 def arrow_doubles(column: Any) -> DoubleColumn:
-    """An Arrow array as doubles: its own memory where it holds nothing else."""
+    """Convert an Arrow array to doubles, without a copy where it holds nothing else."""
     import numpy as np
 
     pa = import_arrow()
@@ -103,7 +103,7 @@ def flatten_chunks(column: Any) -> Any:
 
 
 def parse_cells(column: Any) -> tuple[np.ndarray, np.ndarray | None, dict[str, np.ndarray]]:
-    """Texts as doubles, as far as they are numbers; which are missing, and which are changed."""
+    """Parse texts as doubles, where they are numbers; return which are missing, and which are changed."""
     import numpy as np
 
     pa, pc = import_arrow(), import_arrow("compute")
@@ -150,7 +150,7 @@ def to_numpy_mask(flags: Any) -> np.ndarray:
 
 
 def cast_times_and_decimals(column: Any) -> Any:
-    """A column as texts hold it: times and decimals as texts, the rest as it is."""
+    """Convert times and decimals to texts; leave other columns as they are."""
     pa, kind = import_arrow(), column.type
     if pa.types.is_temporal(kind) or pa.types.is_decimal(kind) or pa.types.is_string_view(kind):
         return column.cast(pa.string())
@@ -196,7 +196,7 @@ def is_numeric_type(kind: Any) -> bool:
 
 
 def describe_type(kind: Any) -> str:
-    """What a column holds, in words."""
+    """Describe what a column of an Arrow type holds, in words."""
     types = import_arrow().types
     if types.is_dictionary(kind):
         kind = kind.value_type

@@ -1,4 +1,4 @@
-"""A plan carried out: partition by partition, to a file, or to what its rows come to."""
+"""Carries out a plan, partition by partition, into a file or into reduced rows."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ __all__ = [
 ]  # fmt: skip
 
 Progress = Callable[[int], None]
-"""Told of the rows that are done, as they are."""
+"""Called with the number of rows that have just been done."""
 
 
 class ComputedBatch(NamedTuple):
@@ -74,7 +74,7 @@ class ComputedBatch(NamedTuple):
 
 
 class PartitionOutcome(NamedTuple):
-    """The outcome of some partitions: remarks on their rows, and what they reduce to, if they do."""
+    """The outcome of some partitions: remarks on their rows, and the reduced rows, if there are any."""
 
     tally: Tally
     partial: Partial | None = None
@@ -87,10 +87,10 @@ def execute_plan(
     workers: Workers | None = None,
     threads: int = 1,
 ) -> PartitionOutcome:
-    """Work on all partitions, in order, and write what is to be written.
+    """Process all partitions, in order, and write the output.
 
-    With a manifest it begins where an unfinished run has ended, and from time to time notes what is done.
-    Workers that are not given are the ``threads`` of this process.
+    With a manifest the run begins where an unfinished one ended, and records its progress now and then.
+    Without ``workers`` the ``threads`` of this process do the work.
     """
     prepare_kernel(plan.job)  # once for all threads
     with np.errstate(all="ignore"), start_threads(threads) as here:
@@ -105,13 +105,13 @@ def execute_plan(
 
 
 class Workers(Protocol):
-    """Who works on a plan's partitions, from the ``first`` one on; what they find comes in order."""
+    """Workers on a plan's partitions, from the ``first`` one on; results come in order."""
 
     def each(self, plan: BatchPlan, first: int, progress: Progress) -> Iterator[PartitionOutcome]:
-        """What comes of each partition: see ``process_partition``."""
+        """Yield the outcome of each partition: see ``process_partition``."""
 
     def rows(self, plan: BatchPlan, first: int) -> Iterator[Callable[[], ComputedBatch] | None]:
-        """What finds the rows with their results, batch by batch; None ends a partition."""
+        """Yield functions that compute rows with results, one for each batch; None ends a partition."""
 
 
 class LocalWorkers(NamedTuple):
@@ -120,7 +120,7 @@ class LocalWorkers(NamedTuple):
     threads: Threads | None = None
 
     def each(self, plan: BatchPlan, first: int, progress: Progress) -> Iterator[PartitionOutcome]:
-        """What comes of each partition: they share the threads, and one alone has them all."""
+        """Yield the outcome of each partition: several share the threads, and one alone has them all."""
         partitions, threads = plan.partitions[first:], self.threads
         if threads is None or len(partitions) == 1:
             yield from (process_partition(plan, one, progress, threads) for one in partitions)
@@ -129,7 +129,7 @@ class LocalWorkers(NamedTuple):
         yield from map_in_order(work, partitions, threads)
 
     def rows(self, plan: BatchPlan, first: int) -> Iterator[Callable[[], ComputedBatch] | None]:
-        """What finds the rows with their results, batch by batch; None ends a partition."""
+        """Yield functions that compute rows with results, one for each batch; None ends a partition."""
         for partition in plan.partitions[first:]:
             yield from partition_rows(plan, partition, self.threads)
             yield None
@@ -141,9 +141,15 @@ def process_partition(
     progress: Progress = lambda rows: None,
     threads: Threads | None = None,
 ) -> PartitionOutcome:
-    """What comes of a partition by itself: a file in a folder, or what its rows come to."""
+    """Process a partition by itself: write its file in a folder, or reduce its rows."""
     if plan.into_folder:
-        return PartitionOutcome(write_partition_file(plan, partition, progress, threads))
+        assert plan.path is not None
+        path, parts = (
+            output_file(plan.path, plan.format, partition.source),
+            parts_folder(plan, plan.path),
+        )
+        found = partition_rows(plan, partition, threads)
+        return PartitionOutcome(write_output(plan, path, parts, found, progress, threads))
     rows = read_batches(partition, plan.job.read.names, plan.job.read, threads)
     return reduce_rows(plan.job, partition, rows, progress)
 
@@ -151,7 +157,7 @@ def process_partition(
 def process_partitions(
     plan: BatchPlan, progress: Progress, kept: Manifest | None, workers: Workers
 ) -> PartitionOutcome:
-    """What comes of all partitions; what an unfinished run has done is there already."""
+    """Process all partitions but those that an unfinished run has done."""
     reached = kept.reached if kept else RunProgress()
     tally, partial = reached.tally, reached.partial
     if kept and kept.damaged:
@@ -167,16 +173,6 @@ def process_partitions(
     return PartitionOutcome(tally, partial)
 
 
-def write_partition_file(
-    plan: BatchPlan, partition: Partition, progress: Progress, threads: Threads | None
-) -> Tally:
-    """A partition's rows, written to a file of a folder, with remarks on them."""
-    assert plan.path is not None
-    path = output_file(plan.path, plan.format, partition.source)
-    rows = partition_rows(plan, partition, threads)
-    return write_output(plan, path, parts_folder(plan, plan.path), rows, progress, threads)
-
-
 def write_output(
     plan: BatchPlan,
     path: str,
@@ -185,7 +181,7 @@ def write_output(
     progress: Progress,
     threads: Threads | None,
 ) -> Tally:
-    """Rows written to a file, which grows in a folder (see ``open_target``), with remarks on them."""
+    """Write rows to a file, which grows in a folder (see ``open_target``); return remarks on them."""
     tally = Tally()
     with open_target(path, folder) as file, open_packed(file, path) as inner:
         if path == PIPE and FORMATS[plan.format].is_loose and sys.stdout.isatty():
@@ -203,7 +199,7 @@ def write_output(
 def grow_partitions(
     plan: BatchPlan, progress: Progress, kept: Manifest, workers: Workers, threads: Threads | None
 ) -> PartitionOutcome:
-    """The rows of all partitions, after those that an unfinished run has written."""
+    """Write the rows of all partitions after those that an unfinished run has written."""
     assert plan.path is not None
     done, tally, size, *_ = kept.reached
     memos = [one.memo for one in kept.marks]
@@ -242,7 +238,7 @@ def write_rows(
 
 @contextmanager
 def closing_writer(writer: RowWriter) -> Iterator[None]:
-    """Close what writes rows, which it wants whatever becomes of them."""
+    """Close a writer of rows, after an error too."""
     try:
         yield
     except BaseException:
@@ -258,7 +254,7 @@ def closing_writer(writer: RowWriter) -> Iterator[None]:
 def reduce_rows(
     job: BatchJob, partition: Partition, rows: Iterable[Any], progress: Progress = lambda rows: None
 ) -> PartitionOutcome:
-    """What rows of a partition come to, or of a table that stands for one: alike on like machines."""
+    """Reduce rows of a partition, or of a table in its place: like machines find the same bits."""
     kernel = prepare_kernel(job)
     if kernel.engine == "native" and job.reduce in ("sum", "mean") and not job.by:
         return sum_rows(job, partition, rows, progress)
@@ -279,7 +275,7 @@ def reduce_rows(
 def sum_rows(
     job: BatchJob, partition: Partition, rows: Iterable[Any], progress: Progress
 ) -> PartitionOutcome:
-    """The same where all rows are added: in machine code, as long as each of them computes."""
+    """Sum the rows of a partition: in machine code, where all rows of a chunk compute."""
     from exprgrad.run.engines.native import Totals
 
     kernel = prepare_kernel(job)
@@ -319,7 +315,7 @@ def sum_rows(
 def row_chunks(
     job: BatchJob, row: int, rows: Iterable[Any], progress: Progress
 ) -> Iterator[tuple[Any, list[DoubleColumn], int, int, int]]:
-    """The chunks of rows: the batch, its columns, from where to where, and the row in the file."""
+    """Yield chunks of rows: the batch, its columns, the chunk's bounds, and its first row in the file."""
     for batch in rechunk_batches(rows):
         columns = batch_columns(job, batch)
         for low in range(0, batch.num_rows, CHUNK):
@@ -331,7 +327,7 @@ def row_chunks(
 def reduce_block(
     job: BatchJob, block: RowBlock, keys: list[Any], codes: np.ndarray | None
 ) -> Partial:
-    """What the rows of a chunk come to that are chosen; a group whose rows are all bad has 0 of them."""
+    """Reduce the chosen rows of a chunk; a group whose rows are all bad counts 0 of them."""
     values, counting, chosen = np.array(block.results), block.counting(), block.chosen
     if chosen is not None:
         values = values[:, chosen]
@@ -346,7 +342,7 @@ def reduce_block(
 
 
 def rechunk_batches(rows: Iterable[Any]) -> Iterator[Any]:
-    """Batches anew, all but the last of whole chunks."""
+    """Regroup batches, so that all but the last have whole chunks."""
     rest = None
     for batch in rows:
         if rest is not None:
@@ -372,7 +368,7 @@ def rechunk_batches(rows: Iterable[Any]) -> Iterator[Any]:
 def partition_rows(
     plan: BatchPlan, partition: Partition, threads: Threads | None = None
 ) -> Iterator[Callable[[], ComputedBatch]]:
-    """What finds the rows of one partition with their results, batch by batch."""
+    """Yield functions that compute the rows of one partition with their results, one for each batch."""
     job, row = plan.job, partition.row
     for batch in read_batches(partition, job.read.names, job.read, threads):
         yield partial(compute_batch, plan, partition, batch, row)
@@ -380,7 +376,7 @@ def partition_rows(
 
 
 def result_batches(plan: BatchPlan, threads: int) -> Iterator[Any]:
-    """All partitions' rows with their results, batch by batch, computed by several threads."""
+    """Yield all rows with their results, batch by batch, computed by several threads."""
     prepare_kernel(plan.job)
     tally = Tally()
     with np.errstate(all="ignore"), start_threads(threads) as here:
@@ -393,13 +389,13 @@ def result_batches(plan: BatchPlan, threads: int) -> Iterator[Any]:
 
 
 def warn_of_lost_digits(job: BatchJob, tally: Tally, names: Sequence[str], stacklevel: int) -> None:
-    """Warn of rows that have a result with too few right digits; of others their results tell."""
+    """Warn of rows that have a result with too few right digits; other remarks show in the results."""
     for remark in row_remarks(job, Tally(first=tally.first, lost=tally.lost), names):
         warn(remark, DigitsWarning, stacklevel=stacklevel)
 
 
 def compute_batch(plan: BatchPlan, partition: Partition, batch: Any, row: int) -> ComputedBatch:
-    """Some rows with their results; the first of them is the file's ``row``, from 0."""
+    """Compute the results of some rows; the first of them is the file's ``row``, counted from 0."""
     job, pa = plan.job, import_arrow()
     columns = batch_columns(job, batch)
     block = compute_rows(job, columns, 0, batch.num_rows)
@@ -460,7 +456,7 @@ def tally_chunk(
     low: int,
     high: int,
 ) -> Tally:
-    """Remarks on a block; raises for a row that does not compute, if that is an error."""
+    """Tally a block; raise an error for a row that does not compute, if rows may not fail."""
     path = partition.source.path
     if job.bad == "fail" and block.bad is not None:
         place = int(np.flatnonzero(block.bad)[0])

@@ -41,13 +41,13 @@ from exprgrad.run.engines.compiled import count_cores
 __all__ = ["Cluster", "connect_cluster"]
 
 TRIES = 3
-"""How often a partition is given to the cluster, each time until several workers have died over it."""
+"""The most times a partition is given to the cluster, each until several workers have died over it."""
 DEATHS = 10
 """After how many deaths the workers of ``local`` give up a partition."""
 REACH = 30
-"""How many seconds a scheduler has to answer."""
+"""The seconds that a scheduler has to answer."""
 LOOK = 1.0
-"""After how many seconds without a result one looks if there are workers at all."""
+"""Seconds without a result before checking that there are workers at all."""
 PATIENCE = 300.0
 """For how many seconds a scheduler may be without a worker."""
 
@@ -60,7 +60,7 @@ class Cluster(NamedTuple):
     say: Callable[[str], None] = lambda line: None
 
     def each(self, plan: BatchPlan, first: int, progress: Progress) -> Iterator[PartitionOutcome]:
-        """What comes of each partition."""
+        """Yield the outcome of each partition."""
         if plan.path is not None and remote_store(plan.path) is None:
             plan = plan._replace(path=str(Path(plan.path).absolute()))
         tasks = [(one,) for one in plan.partitions[first:]]
@@ -69,7 +69,7 @@ class Cluster(NamedTuple):
             yield done._replace(tally=restore_file_names(done.tally, partition))
 
     def rows(self, plan: BatchPlan, first: int) -> Iterator[Callable[[], ComputedBatch] | None]:
-        """What finds the rows with their results, batch by batch; None ends a partition."""
+        """Yield functions that read rows with results, one for each batch; None ends a partition."""
         assert plan.path is not None
         folder, run = Path(parts_folder(plan, plan.path)).absolute(), uuid4().hex
         folder.mkdir()
@@ -102,7 +102,7 @@ class Cluster(NamedTuple):
             waiting.append((task, begun(*task)))
 
     def result(self, begun: Any, task: Any, future: Any) -> Any:
-        """What a task returns; raises its error, as ours."""
+        """Return the result of a task, or raise its error as ours."""
         from distributed import CancelledError, KilledWorker
         from distributed.comm import CommClosedError
 
@@ -171,7 +171,7 @@ def unreachable_cluster_error(address: str, error: BaseException) -> RequestErro
 def connect_cluster(
     address: str, say: Callable[[str], None] = lambda line: None
 ) -> Iterator[Cluster]:
-    """The cluster at a scheduler's address, or ``local[:N]``: so many processes on this machine.
+    """Connect to the cluster at a scheduler's address, or with ``local[:N]`` to N processes here.
 
     ``say`` reports that it is waiting for workers.
     Raises ``RequestError`` where there is none, and ``MissingExtraError`` without Dask.
@@ -209,7 +209,7 @@ def connect_cluster(
 
 
 def start_local_workers(count: int) -> Any:
-    """So many workers on this machine; Ctrl-C is for the command that ends them, and not for them."""
+    """Start workers on this machine, which ignore Ctrl-C: the command ends them."""
     from distributed import LocalCluster
 
     hears = signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -226,7 +226,7 @@ def start_local_workers(count: int) -> Any:
 
 
 def attempt_task(function: Any, plan: BatchPlan, wanted: Mapping[str, str], *rest: Any) -> Any:
-    """What a task returns, or its error: raised, it would fill the cluster's logs."""
+    """Return a task's result, or its error, which would fill the cluster's logs if it were raised."""
     try:
         check_versions(plan, wanted)
         with np.errstate(all="ignore"):
@@ -256,7 +256,7 @@ def write_part_file(plan: BatchPlan, partition: Partition, path: str) -> Tally:
 
 
 def check_versions(plan: BatchPlan, wanted: Mapping[str, str]) -> None:
-    """An error where a worker is not installed as the machine is that it works for."""
+    """Raise an error if a worker has other versions than the machine that it works for."""
     from distributed import get_worker
 
     for name, version in run_versions(plan.job).items():
@@ -273,7 +273,7 @@ def check_versions(plan: BatchPlan, wanted: Mapping[str, str]) -> None:
 
 
 def relocate_partition(partition: Partition) -> Partition:
-    """A partition as a worker finds it, whose folder is another."""
+    """Make a partition's path absolute, for workers in other folders."""
     source = partition.source
     if "://" in source.path:
         return partition
@@ -281,7 +281,7 @@ def relocate_partition(partition: Partition) -> Partition:
 
 
 def restore_file_names(tally: Tally, partition: Partition) -> Tally:
-    """What a worker tells of a partition, with its file called as it was."""
+    """Give the file its own name again in a tally of a worker's."""
     path = partition.source.path
     return tally._replace(
         first={key: tuple((path, row) for _, row in rows) for key, rows in tally.first.items()}

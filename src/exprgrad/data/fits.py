@@ -1,4 +1,4 @@
-"""A fit as it is asked for: which names are columns and which parameters, and the rows that it is to."""
+"""The request for a fit: which names are columns and which are parameters, and the rows to fit."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ from exprgrad.source import Source
 __all__ = ["DataTable", "FitRequest", "data_tables", "fit_model"]
 
 NOT_FINITE = ("nan", "infinity", "nan-gradient", "infinite-gradient")
-"""What a run's diagnostics are called that say where its numbers stop being finite."""
+"""Codes of the diagnostics that say where numbers stop being finite."""
 AWAY = (1.37, 0.61)
-"""How a point is moved away from the start: what it is multiplied with, and what is added."""
+"""The factor and the offset that move a point away from the start."""
 
 
 class FitRequest(NamedTuple):
-    """A fit as it is asked for: see ``exprgrad.fit``.  ``spelled`` has starts as arguments, for errors."""
+    """The request for a fit: see ``exprgrad.fit``.  ``spelled`` has starts as arguments, for errors."""
 
     text: str
     data: object
@@ -82,7 +82,7 @@ class FitRequest(NamedTuple):
 
     @property
     def scale(self) -> Any:
-        """What says how much a row counts, by its standard deviation or its weight.
+        """The weights or standard deviations of the rows.
 
         It is a column's name, or, once the columns are known, a number or an array.
         """
@@ -125,7 +125,7 @@ def fit_model(asked: FitRequest) -> Fit:
 
 
 def collect_fit_rows(asked: FitRequest, graph: Graph, given: Collection[str]) -> Observations:
-    """The rows that a fit is to; an error for names that are neither columns nor given."""
+    """Collect the rows to fit; an error for names that are neither columns nor given."""
     listed = data_tables(asked.data, Layout(asked.delimiter, asked.decimal, asked.sheet))
     asked = resolve_scale(asked, listed)
     condition = parse_condition(asked.where) if asked.where is not None else None
@@ -134,7 +134,7 @@ def collect_fit_rows(asked: FitRequest, graph: Graph, given: Collection[str]) ->
 
 
 def resolve_scale(asked: FitRequest, listed: Sequence[DataTable]) -> FitRequest:
-    """The request, with numbers where its scale is no column: one for all rows, or an array."""
+    """Replace a scale that is not a column by numbers: one for all rows, or an array."""
     option = "weights" if asked.sigma is None else "sigma"
     scale, (table, *_) = asked.scale, listed
     if scale is None or (isinstance(scale, str) and scale in table.columns):
@@ -187,7 +187,7 @@ def columns_by_role(
     tables: Sequence[DataTable],
     given: Collection[str],
 ) -> dict[str, str]:
-    """By name that stands for a column, that column; an error for a name that stands for nothing."""
+    """Map names to the columns they stand for; an error for a name that stands for nothing."""
     text, renamed = asked.text, asked.map or {}
     table, *others = tables
     for name in renamed:
@@ -233,7 +233,7 @@ def refuse_condition_names(
     table: DataTable,
     renamed: Mapping[str, str],
 ) -> None:
-    """An error for a condition on rows that reads what is no column."""
+    """Refuse a condition on rows that reads anything but columns."""
     for name, node in condition.inputs.items():
         if name in given or renamed.get(name, name) not in table.columns:
             raise InputError(
@@ -347,11 +347,11 @@ EXCLUSIVE = (
     ("profile", "loss", "a profile is one of sums of squares"),
     *(("objective", name, IN_FORMULA) for name in ("sigma", "weights", "loss", "profile")),
 )  # fmt: skip
-"""Options of a fit that have no room beside each other, and what to do instead."""
+"""Pairs of options that a fit cannot combine, and what to do instead."""
 
 
 def refuse_exclusive_options(asked: FitRequest) -> None:
-    """An error for what has no room beside each other."""
+    """Refuse options that cannot be combined."""
     names = ("sigma", "weights", "loss", "profile", "objective")
     given = {name for name in names if getattr(asked, name) is not FitRequest._field_defaults[name]}
     for one, other, help in EXCLUSIVE:
@@ -476,11 +476,11 @@ def refuse_idle_parameters(
 # The rows: from files or tables, in memory, or gone through again and again.
 
 MOST_NUMBERS = 2**27
-"""So many numbers are held in memory; what is larger is read again for every point."""
+"""The most numbers held in memory; larger data are read again for every point."""
 
 
 class DataTable(NamedTuple):
-    """A file of rows or a table in memory: what it is called, its columns, and a way to go through some.
+    """A file of rows or a table in memory: its title, its columns, and a function that reads some.
 
     ``batches`` takes the columns by name, and yields them as doubles, some rows at a time.
     """
@@ -492,7 +492,7 @@ class DataTable(NamedTuple):
 
 
 def data_tables(data: object, layout: Layout = UNKNOWN) -> list[DataTable]:
-    """What data are: paths of files, written in a layout, a frame, or columns by name."""
+    """Return the tables of data: paths of files, written in a layout, a frame, or columns by name."""
     if isinstance(data, Mapping):
         return [data_from_columns(data)]
     files = list_file_names(data)
@@ -566,7 +566,7 @@ def observe_rows(
     condition: Graph | None,
     model: Graph,
 ) -> Observations:
-    """The rows of some tables, in memory as long as they find room there.
+    """Collect the rows of some tables, in memory as long as they fit.
 
     ``read`` are the columns, by the names that formulas know them by; ``condition`` is one on rows.
     """
@@ -608,7 +608,7 @@ def select_rows(
     condition: Graph | None,
     model: Graph,
 ) -> Iterator[tuple[Columns, int, Mapping[str, int]]]:
-    """The rows that count, some at a time; how many miss a number; how many were changed, by kind."""
+    """Yield the rows to fit in blocks, with the counts of rows left out and, by kind, of those changed."""
     names, scale = tuple(read), asked.scale
     is_column = isinstance(scale, str)
     label = scale if is_column else "sigma" if asked.weights is None else "weights"
@@ -653,7 +653,7 @@ def select_rows(
 
 
 def slice_column_rows(given: Any, start: int, count: int | None, name: str) -> DoubleColumn:
-    """So many rows of an array, or of a number for all; no count where the array is to end."""
+    """Take some rows of an array, or of a number for all; without a count, check that it has no more."""
     part = np.full(count or 0, given) if isinstance(given, float) else given[start:][:count]
     if len(part) != (count or 0):
         raise InputError(

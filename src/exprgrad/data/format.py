@@ -1,4 +1,4 @@
-"""What a format of rows in files is, and what those of text have in common.
+"""Defines a format of rows in files, and has what the formats of text share.
 
 If a block of text cannot be read as numbers, it is read again as text, so that only single cells are wrong.
 Each row is read once, even from a pipe, and a bad row costs no other.  Pyarrow's reader of CSV in a
@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import IO, Any, NamedTuple
 
 from exprgrad.data.arrow import cast_times_and_decimals, import_arrow
-from exprgrad.data.places import HEAD, LONGEST, UNPACKED, RowFile
+from exprgrad.data.places import HEAD, LONGEST, UNPACKED, RowFile, open_unpacked
 from exprgrad.data.threads import Threads, map_in_order
 from exprgrad.errors import ExprgradError, InputError, RequestError
 from exprgrad.run.values.layouts import LAST_WHOLE
@@ -22,7 +22,7 @@ from exprgrad.run.values.layouts import LAST_WHOLE
 __all__ = [
     "BATCH", "BLOCK", "SHOWN", "Format", "Partition", "RowWriter", "decode_dictionaries", "decode_head",
     "empty_file_error", "has_unsafe_numbers", "join_row_texts", "line_blocks", "read_blocks_in_order",
-    "trim_to_whole_lines",
+    "sample_schema", "trim_to_whole_lines",
 ]  # fmt: skip
 
 BATCH = 2**16
@@ -30,7 +30,7 @@ BATCH = 2**16
 BLOCK = 2**21
 """The bytes of a block."""
 SHOWN = 60
-"""Where a line is cut in a message."""
+"""The most characters of a line in a message."""
 
 
 class Partition(NamedTuple):
@@ -66,7 +66,7 @@ class RowWriter:
         self.file.write(encoded)
 
     def memo(self) -> str:
-        """What to know, beside the bytes since the last memo, for another process to go on with them."""
+        """Return what another process needs, besides the bytes since the last memo, to continue."""
         return ""
 
     def close(self) -> None:
@@ -113,11 +113,17 @@ class Format(NamedTuple):
     needs: str = ""
 
 
+def sample_schema(read_schema: Callable[[Any, str], Any], source: RowFile) -> tuple[RowFile, Any]:
+    """A file that says the types of its columns, and these as a table without rows."""
+    with open_unpacked(source.path) as file:
+        return source, read_schema(file, source.path).empty_table()
+
+
 # Texts, by blocks of whole lines.
 
 
 def line_blocks(file: IO[bytes], path: str, *, quoted: bool) -> Iterator[bytes]:
-    """A text in blocks of whole lines; if cells may be ``quoted``, they may contain line ends."""
+    """Yield a text in blocks of whole lines; if cells may be ``quoted``, they may contain line ends."""
     rest = b""
     while read := file.read(BLOCK):
         data = rest + read
@@ -144,10 +150,10 @@ def read_blocks_in_order(
     count: Callable[[bytes, Any], int],
     threads: Threads | None,
 ) -> Iterator[Any]:
-    """The rows of blocks, read side by side, in batches.
+    """Read blocks side by side, and yield their rows in order, in batches.
 
-    A block with an error is read again in its turn, when the number of rows or lines ahead of it is known,
-    it, as ``count`` has them of a block: so the error tells the place in the file.
+    A block with an error is read again in its turn, when ``count`` has counted the rows or lines before
+    it: so the error tells the place in the file.
     """
 
     def tried(block: bytes) -> tuple[bytes, Any]:
@@ -164,7 +170,7 @@ def read_blocks_in_order(
 
 LONG_DIGITS = re.compile(rb"\d{16}")
 TINY = [re.compile(signs) for signs in (rb"e-\d{3}", rb"E-\d{3}", rb"0{200}")]
-"""How numbers are written that may be too long for a double, or too small."""
+"""Patterns of numbers that may have too many digits for a double, or be too small."""
 
 
 def has_unsafe_numbers(columns: Iterable[Any], block: bytes) -> bool:
@@ -180,7 +186,7 @@ def has_unsafe_numbers(columns: Iterable[Any], block: bytes) -> bool:
 
 
 def decode_head(line: bytes, path: str) -> str:
-    """The text of some lines at the beginning of a file."""
+    """Decode some lines at the beginning of a file."""
     if line.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
         raise RequestError(
             "encoding",
@@ -232,7 +238,7 @@ def decode_dictionaries(batch: Any) -> Any:
 
 
 def join_row_texts(pieces: Sequence[Any]) -> bytes:
-    """Columns of texts, and texts that are the same in each row, put together row by row."""
+    """Join columns of texts, and texts that are the same in each row, row by row."""
     import numpy as np
 
     kind = import_arrow().large_string()

@@ -1,6 +1,6 @@
-"""Rows and their results as Python has them: frames, record batches, files, and what rows come to.
+"""Batches from Python: over frames, record batches and files, row by row or reduced.
 
-A formula is also to be had as functions of Arrow arrays, which DuckDB and pyarrow's registry call by name.
+A formula can also become functions of Arrow arrays, which DuckDB and pyarrow's registry call by name.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ __all__ = [
 
 
 class BatchOptions(NamedTuple):
-    """How rows are worked on: what ``exprgrad batch`` says by its options of the same names."""
+    """Options of a batch, with the names that ``exprgrad batch`` gives them."""
 
     only: bool = False
     prefix: str = ""
@@ -87,12 +87,12 @@ class BatchOptions(NamedTuple):
 
 
 class ReducedRows(NamedTuple):
-    """What rows come to: how many ``rows`` they are, ``bad`` ones not counted, and how many meet ``kinks``.
+    """Reduced rows: how many ``rows`` they are, without the ``bad`` ones, and how many meet ``kinks``.
 
-    ``undefined`` are the rows that only a derivative lacks, by input; ``converted`` those with cells that
-    are read as other numbers; ``lost`` those where fewer than 6 digits of a result are known to be right;
-    ``corrected`` counts those that are corrected, if that was asked for.
-    Of several outputs ``value`` has one for each, and ``jacobian`` their derivatives.
+    ``undefined`` counts rows where a derivative alone does not exist, by input; ``converted`` those with
+    cells read as other numbers; ``lost`` those where fewer than 6 digits of a result are known to be right;
+    ``corrected`` those that are corrected, if that was requested.
+    With several outputs ``value`` has one number for each, and ``jacobian`` their derivatives.
     """
 
     value: Any
@@ -109,7 +109,7 @@ class ReducedRows(NamedTuple):
 
 
 class GroupedRows(dict[Any, ReducedRows]):
-    """What the rows of each group come to: by its cell, or by a tuple of several.
+    """The reduced rows of each group: by its cell, or by a tuple of several.
 
     ``bad`` rows, those at ``kinks``, ``undefined``, ``converted``, ``lost`` and ``corrected`` ones are
     counted over all groups.
@@ -124,9 +124,9 @@ class GroupedRows(dict[Any, ReducedRows]):
 
 
 def batch_frame(text: str, data: object, manner: BatchOptions, **asked: Any) -> Any:
-    """A frame with its results, files' record batches with theirs, or what the rows come to.
+    """Return a frame with its results, record batches of files with theirs, or reduced rows.
 
-    ``asked`` is for ``make_job``.  With an ``output`` it is the ``Tally`` of the rows written.
+    ``asked`` goes to ``make_job``.  With an ``output`` the ``Tally`` of the rows written is returned.
     """
     by = (manner.by,) if isinstance(manner.by, str) else tuple(dict.fromkeys(manner.by))
     files = list_file_names(data)
@@ -160,7 +160,7 @@ def batch_frame(text: str, data: object, manner: BatchOptions, **asked: Any) -> 
 
 
 def list_file_names(data: object) -> list[str] | None:
-    """The names of the files that data are, one or a list of several; None where they are none."""
+    """Return the names of files, given one or a list of them; None for data of any other kind."""
     listed = data if isinstance(data, list | tuple) else [data]
     if listed and all(isinstance(path, str | PathLike) for path in listed):
         return [*map(fspath, listed)]
@@ -219,7 +219,7 @@ def run_batch_plan(plan: BatchPlan, manner: BatchOptions) -> PartitionOutcome:
 
 
 def reduced_answer(job: BatchJob, found: PartitionOutcome) -> ReducedRows | GroupedRows:
-    """What rows come to, all of them or by group."""
+    """Return the reduced rows of an outcome, of all rows or by group."""
     assert found.partial is not None
     groups = finish_groups(job.reduce, found.partial, job.by)
     if not job.by:
@@ -235,7 +235,7 @@ def reduced_answer(job: BatchJob, found: PartitionOutcome) -> ReducedRows | Grou
 def make_reduced_rows(
     job: BatchJob, rows: int, values: Sequence[float], tally: Tally
 ) -> ReducedRows:
-    """What some rows come to."""
+    """Make the reduced rows of one group, or of all rows."""
     fields = {"gradient": {}, **result_fields(job, values)}
     return ReducedRows(rows=rows, **tally_fields(job, tally), **fields)
 
@@ -243,16 +243,16 @@ def make_reduced_rows(
 # Tables in memory: of pandas, polars or pyarrow.
 
 FRAME = RowFile("frame", "arrow")
-"""What errors call a table in memory."""
+"""A table in memory, as errors name it."""
 STREAM = "__arrow_c_stream__"
-"""The method of what speaks Arrow's protocol of streams."""
+"""The method of objects that speak Arrow's protocol of streams."""
 
 
 def result_frame(job: BatchJob, frame: object, *, only: bool = False, prefix: str = "") -> Any:
-    """The frame with the results of a job as further columns, or ``only`` those; rows as ``where`` says.
+    """Return the frame with the results of a job as further columns, or ``only`` those.
 
-    Raises ``InputError`` for what is no frame, for columns that it lacks, that hold no numbers, or that are
-    called as results are, and where a row does not compute, if that is to ``fail``.
+    Raises ``InputError`` for an object that is not a frame, for columns that are missing, hold no numbers,
+    or have the name of a result, and for a row that does not compute, if rows may not fail.
     """
     library, given = wrap_frame(frame)
     names = [prefix + name for name in result_names(job)]
@@ -279,7 +279,7 @@ def result_frame(job: BatchJob, frame: object, *, only: bool = False, prefix: st
 
 
 def reduce_frame(job: BatchJob, frame: object) -> PartitionOutcome:
-    """What the rows of a frame come to: the same as in a file."""
+    """Reduce the rows of a frame, with the same result as from a file."""
     _, given = wrap_frame(frame)
     table = read_job_columns(job, given)
     # A schema with metadata has no hash in PyArrow 19.
@@ -288,7 +288,7 @@ def reduce_frame(job: BatchJob, frame: object) -> PartitionOutcome:
 
 
 def read_job_columns(job: BatchJob, frame: Any) -> Any:
-    """The columns of a frame that a job reads; errors for those that are not there, or no numbers."""
+    """Read the columns that a job needs from a frame; errors for those missing, or without numbers."""
     check_names(job, FRAME, frame.columns)
     table = frame_to_table(frame, dict.fromkeys([*columns_to_read(job), *job.by]))
     check_batch_columns(job, FRAME, table)
@@ -313,7 +313,7 @@ def frame_to_table(frame: Any, columns: Iterable[str]) -> Any:
 
 
 def wrap_frame(frame: object) -> tuple[Any, Any]:
-    """Narwhals, the one door to it, and the frame as it sees it."""
+    """Return Narwhals, which is imported here alone, and the frame that it wraps."""
     narwhals = import_extra("narwhals", "frames need narwhals")
     import_arrow()
     try:
@@ -362,7 +362,7 @@ def columns_to_arrays(given: Mapping[str, Any]) -> dict[str, Any]:
 # Functions of Arrow arrays.
 
 STRUCT = "gradient"
-"""The function that finds everything."""
+"""The name of the function that returns everything."""
 
 
 class ArrowFunctions(dict[str, Callable[..., Any]]):
@@ -427,7 +427,7 @@ class ArrowFunctions(dict[str, Callable[..., Any]]):
 
 
 def column_function(job: BatchJob, is_struct: bool) -> Callable[..., Any]:
-    """A job's last result, or all of them, as a function of columns, which can be pickled."""
+    """Make a function of columns, which can be pickled, of a job's last result or of all of them."""
     function = partial(apply_job, job, is_struct)
     names = [name + "_" * iskeyword(name) for name, _ in job.columns]
     parameters = [Parameter(name, Parameter.POSITIONAL_ONLY) for name in names]
@@ -436,7 +436,7 @@ def column_function(job: BatchJob, is_struct: bool) -> Callable[..., Any]:
 
 
 def apply_job(job: BatchJob, is_struct: bool, *columns: Any) -> Any:
-    """A job's last result, or all of them, as an Arrow array."""
+    """Compute a job's last result, or all of them, as an Arrow array."""
     given = equal_length_columns([name for name, _ in job.columns], columns)
     block = compute_rows(job, given, 0, len(given[0].values))
     arrays, mask = (

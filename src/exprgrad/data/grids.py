@@ -49,17 +49,17 @@ __all__ = [
 ]  # fmt: skip
 
 ROWS_AT_ONCE, NUMBERS_AT_ONCE = 4096, 2**22
-"""How many rows are computed at a time, and of how many nodes' numbers altogether."""
+"""The most rows computed at a time, and the most numbers of nodes altogether."""
 LONGEST_BLOCKED = 5000
-"""The nodes of a formula up to which bounds for many rows at a time pay."""
+"""The most nodes of a formula for which bounds over many rows at a time pay."""
 LEAST_COMPILED = 50_000
-"""Fewer rows are computed by NumPy: to load what makes machine code takes longer than they do."""
+"""Fewer rows are computed by NumPy, because loading the compiler takes longer than they do."""
 PRINTED_DIGITS = 6
-"""How many digits a table is printed with."""
+"""The digits of numbers in a printed table."""
 MOST_LOOKED = {"infinite": 1000, "kink": 1000, "digits": 4000}
-"""How many rows are looked at one by one: of those not finite, of those at kinks, and of the others."""
+"""The most rows examined one by one: of those not finite, of those at kinks, and of the others."""
 EXPLAINED = 20
-"""Of how many rows it is worked out where digits are lost."""
+"""The most rows for which the node that loses digits is found."""
 POINTS_TOLD = 3
 """The most points listed for each reason."""
 REASONS = {
@@ -107,7 +107,7 @@ class Grid(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many points there are."""
+        """The number of points."""
         return prod(one.size for one in self.ranges.values())
 
     @property
@@ -134,7 +134,7 @@ def make_grid(
     arguments: Mapping[str, str] = evaluation.NOTHING,
     origins: Mapping[str, str] = evaluation.NOTHING,
 ) -> Grid:
-    """The grid of a formula's values, of which some are texts of ranges; the others are as in a run.
+    """Make the grid of a formula from values, some of which are texts of ranges; others are as in a run.
 
     ``arguments`` are those of a command line as they were typed, ``origins`` the files that values came
     from.  Raises ``InputError`` for invalid values, ``ShapeError`` for those that do not fit.
@@ -208,7 +208,7 @@ def grid_point(grid: Grid, row: int) -> dict[str, float]:
 
 
 def grid_columns(grid: Grid, first: int, after: int) -> list[np.ndarray]:
-    """The points of the rows from one to before another, a column for each range."""
+    """Return the points of the rows from ``first`` to before ``after``, a column for each range."""
     places, found = np.arange(first, after), []
     for one in reversed([*grid.ranges.values()]):
         places, mine = np.divmod(places, one.size)
@@ -241,7 +241,7 @@ def grid_blocks(grid: Grid, tally: GridTally) -> Iterator[list[np.ndarray]]:
 
 
 def tensor_grid_blocks(grid: Grid, tally: GridTally) -> Iterator[list[np.ndarray]]:
-    """The rows of a formula of tensors, each looked at by itself, a block each."""
+    """Yield the rows of a formula of tensors, each examined by itself, a block each."""
     for row in range(grid.size):
         point = grid_point(grid, row)
         numbers, diagnostics = examine_row(grid, point)
@@ -253,7 +253,7 @@ def tensor_grid_blocks(grid: Grid, tally: GridTally) -> Iterator[list[np.ndarray
 def add_elasticities(
     grid: Grid, block: list[np.ndarray], first: int, tally: GridTally
 ) -> list[np.ndarray]:
-    """A block whose first row is the grid's ``first``, with elasticities after it if asked for."""
+    """Append elasticities, if requested, to a block whose first row is the grid's ``first``."""
     if not grid.elastic:
         return block
     given = dict(zip(grid.ranges, block, strict=False))
@@ -292,7 +292,7 @@ class RangeTable(NamedTuple):
 
     @property
     def parts(self) -> list[str | Table]:
-        """What people read: the table, and what is worth knowing."""
+        """The table, and the diagnostics below it, for people."""
         rows = zip(*self.columns.values(), strict=True)
         cells = ([float(x) if np.ndim(x) == 0 else x for x in row] for row in rows)
         table = rows_table([*self.columns], [*self.inputs], cells, len(self.value), PRINTED_DIGITS)
@@ -348,7 +348,7 @@ def row_names(grid: Grid) -> list[str]:
 
 
 def row_fields_function(grid: Grid) -> Callable[[Sequence[Any]], dict[str, Any]]:
-    """What makes of a row's results what JSON has of them."""
+    """Return the function that makes JSON fields of a row's results."""
     job, names = grid.job, grid.wrt
     if not grid.elastic:
         return partial(result_fields, job)
@@ -363,7 +363,7 @@ def row_fields_function(grid: Grid) -> Callable[[Sequence[Any]], dict[str, Any]]
 def correct_doubtful_rows(
     grid: Grid, given: Sequence[np.ndarray], first: int, tally: GridTally
 ) -> list[np.ndarray]:
-    """A block's results, those of doubtful rows being what is found at the point by itself."""
+    """Compute a block's results; those of doubtful rows are computed again, each at its own point."""
     kernel, size = prepare_kernel(grid.job), len(given[0])
     memory = staggered_columns(kernel.outputs, size)
     with np.errstate(all="ignore"):
@@ -391,7 +391,7 @@ def correct_doubtful_rows(
 
 
 def doubtful_rows(grid: Grid, given: Sequence[np.ndarray]) -> np.ndarray:
-    """Rows of which too few digits are right, as far as bounds tell; and those with an infinite node.
+    """Mark rows with too few right digits, as far as bounds tell, and those with an infinite node.
 
     In 6 digits an answer has to be the same if points are off by as much as they are rounded.
     """
@@ -418,9 +418,9 @@ def doubtful_rows(grid: Grid, given: Sequence[np.ndarray]) -> np.ndarray:
 def examine_row(
     grid: Grid, point: Mapping[str, float], *, is_explained: bool = True
 ) -> tuple[list[Any], list[Diagnostic]]:
-    """A row's results as the commands print them at its point, and what is worth knowing about them.
+    """Compute a row's results as the commands print them at its point, with diagnostics.
 
-    Unless that is explained, it leaves out where digits are lost.
+    These name the node that loses digits only if ``is_explained``.
     """
     question = PointQuestion(
         grid.text,

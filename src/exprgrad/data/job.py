@@ -35,7 +35,7 @@ from exprgrad.run.values.layouts import CHANGES
 
 __all__ = [
     "CORRECTED", "KINK", "REASONS", "BatchJob", "PreparedKernel", "RowBlock", "Tally", "batch_columns",
-    "change_masks", "compute_rows", "correction_remark", "job_program", "judge_outputs", "merge_tallies",
+    "change_masks", "compute_rows", "describe_rows", "job_program", "judge_outputs", "merge_tallies",
     "missing_masks", "prepare_kernel", "result_fields", "result_keys", "result_names", "row_remarks",
     "run_rows", "sum_counts", "tally_block", "tally_fields",
 ]  # fmt: skip
@@ -57,7 +57,7 @@ class BatchJob(NamedTuple):
     ``engine``     the engine, if one is chosen: see ``Compiled``
     ``digits``     the results that surely have fewer right digits are counted; 0 if none are
     ``show_digits``  whether a row's fewest right digits follow its results
-    ``correct``    whether doubtful rows are worked out by themselves; ``texts`` has pairs, a constant and
+    ``correct``    whether doubtful rows are computed by themselves; ``texts`` has pairs, a constant and
                    its text, of those that were typed otherwise than their doubles' shortest texts
     """
 
@@ -130,7 +130,7 @@ def result_program(
 
 
 def result_names(job: BatchJob) -> list[str]:
-    """What the results are called: values, derivatives, and the second ones on and above the diagonal.
+    """Name the results: values, derivatives, and the second ones on and above the diagonal.
 
     The column that shows digits comes last.
     """
@@ -141,7 +141,7 @@ def result_names(job: BatchJob) -> list[str]:
 
 
 def result_keys(job: BatchJob) -> list[str]:
-    """What counts call them: ``x`` a derivative, ``x,y`` a second one, ``z,x`` that of an output z."""
+    """Name results in counts: ``x`` a derivative, ``x,y`` a second one, ``z,x`` that of an output z."""
     if job.of:
         return [*job.of, *(f"{output},{name}" for output in job.of for name in job.wrt)]
     pairs = (
@@ -151,7 +151,7 @@ def result_keys(job: BatchJob) -> list[str]:
 
 
 def result_fields(job: BatchJob, values: Sequence[Any]) -> dict[str, Any]:
-    """Doubles in the order of ``result_names`` as other commands have them: value, gradient, matrices."""
+    """Arrange doubles, ordered as ``result_names``, as other commands do: value, gradient, matrices."""
     rest = iter(values)
     if job.of:
         found: dict[str, Any] = {"value": {name: next(rest) for name in job.of}}
@@ -201,7 +201,7 @@ def prepare_kernel(job: BatchJob) -> PreparedKernel:
 
 
 def build_column_program(job: BatchJob) -> tuple[GraphBuilder, dict[str, int], list[int]]:
-    """A job's program in the making: the nodes of its columns and constants, and those of its results."""
+    """Begin a job's program: return the nodes of its columns and constants, and those of its results."""
     program = job_program(job)
     builder = GraphBuilder(program.graph.empty())
     inputs = {name: builder.input(name) for name, _ in job.columns}
@@ -211,7 +211,7 @@ def build_column_program(job: BatchJob) -> tuple[GraphBuilder, dict[str, int], l
 
 @lru_cache(maxsize=64)
 def bound_kernel(job: BatchJob, engine: str | None) -> tuple[Kernel, int]:
-    """What finds a job's results and what each may be off by, and how many outputs it has."""
+    """Compile a job's results with their error bounds; return the kernel, and how many outputs it has."""
     builder, _, outputs = build_column_program(job)
     program = add_error_bounds(builder.program(outputs), len(outputs))
     names = [name for name, _ in job.columns]
@@ -230,7 +230,7 @@ def needed_inputs(graph: Graph) -> frozenset[str]:
 def kink_flag(
     builder: GraphBuilder, graph: Graph, wrt: Sequence[str], inputs: Mapping[str, int]
 ) -> int | None:
-    """A node that is not 0 where some node of a formula meets a kink or a jump; None if none can.
+    """Build a node that is not 0 where a formula meets a kink or a jump; None if it has no such place.
 
     ``inputs`` are the nodes that stand for the formula's.  Such a node counts in the branch that is taken,
     and where its operands move with the inputs: in ``relu(relu(x))`` below 0 the outer one's stays 0.
@@ -266,7 +266,7 @@ def kink_flag(
 def include_program(
     builder: GraphBuilder, program: Program, inputs: Mapping[str, int]
 ) -> list[int]:
-    """The outputs of a program, built anew."""
+    """Include a program in a builder, and return its outputs there."""
     images = builder.include(program.graph, inputs)
     builder.graph.slopes.update(remap_local_derivatives(program.graph, images))
     return [images[output] for output in program.outputs]
@@ -275,7 +275,7 @@ def include_program(
 def kink_condition(
     builder: GraphBuilder, graph: Graph, node: int, images: Sequence[int], active: Sequence[int]
 ) -> int:
-    """A node that is not 0 where a node of the formula meets a kink or a jump in an active operand."""
+    """Build a node that is not 0 where a formula's node meets a kink or a jump in an active operand."""
     op, moving = BY_NAME[graph.kinds[node]], movable_nodes(graph)
     operands = graph.operands[node]
     varies = [builder.constant(float(moving[operand])) for operand in operands]
@@ -314,9 +314,9 @@ KINK = "kink"
 CORRECTED = "corrected"
 """The key of the first rows that are corrected."""
 DIGITS = "digits"
-"""The column that shows of a row's results how many digits are right of the one that has the fewest."""
+"""The column that shows how many digits of a row's least accurate result are right."""
 FIRST = 3
-"""How many rows are reported for each reason."""
+"""The most rows reported for each reason."""
 FEW_ROWS = 4000
 """The most doubtful rows that NumPy judges before another engine would be compiled."""
 
@@ -347,7 +347,7 @@ class Tally(NamedTuple):
 
 
 def tally_fields(job: BatchJob, tally: Tally) -> dict[str, Any]:
-    """What an answer says of the rows that it was made of."""
+    """Return the fields by which an answer reports on its rows."""
     fields = {name: dict(getattr(tally, name)) for name in ("bad", "undefined", "converted")}
     lost = result_fields(job, [tally.lost.get(key, 0) for key in result_keys(job)])
     corrected = {"corrected": tally.corrected} if job.correct else {}
@@ -383,13 +383,8 @@ def row_remarks(job: BatchJob, tally: Tally, names: Sequence[str]) -> Iterator[s
         yield describe_rows(count, words[reason], tally.first[reason])
 
 
-def correction_remark(tally: Tally) -> str:
-    """How many rows are corrected, and the first of them."""
-    return describe_rows(tally.corrected, "corrected to the true numbers", tally.first[CORRECTED])
-
-
 def describe_rows(count: int, words: str, first: Sequence[tuple[str, int]]) -> str:
-    """A remark on some rows: how many they are, and the first of them."""
+    """Describe some rows: how many they are, and the first of them."""
     s = "s" * (count > 1)
     rows = ", ".join(f"{row:,}" for _, row in first) + ", …" * (count > len(first))
     place = f"row{s} {rows} of '{first[0][0]}'"
@@ -416,7 +411,7 @@ def merge_tallies(one: Tally, other: Tally) -> Tally:
 def sum_counts(
     one: Mapping[str, int], other: Mapping[str, int], keys: Iterable[str]
 ) -> dict[str, int]:
-    """Counts and more counts, in the order of the keys."""
+    """Add counts to counts, in the order of the keys."""
     return {key: one.get(key, 0) + other.get(key, 0) for key in keys if key in one or key in other}
 
 
@@ -443,7 +438,7 @@ class RowBlock(NamedTuple):
     digits: np.ndarray | None
 
     def counting(self) -> np.ndarray | None:
-        """Which rows compute, and then by result which rows have it; None for all."""
+        """Return which rows compute, then, by result, which rows have it; None for all."""
         kept, size = self.kept, len(self.results[0])
         if kept is None and not self.undefined:
             return None
@@ -454,13 +449,13 @@ class RowBlock(NamedTuple):
 
     @property
     def kept(self) -> np.ndarray | None:
-        """The rows that are chosen and not bad; None for all."""
+        """Which rows are chosen and not bad; None for all."""
         if self.bad is None:
             return self.chosen
         return ~self.bad if self.chosen is None else self.chosen & ~self.bad
 
     def written(self, job: BatchJob) -> np.ndarray | None:
-        """The rows that stay beside their results; None for all."""
+        """Return which rows are written; None for all."""
         return self.kept if job.bad == "drop" else self.chosen
 
 
@@ -473,7 +468,7 @@ def batch_columns(job: BatchJob, batch: Any) -> list[DoubleColumn]:
 def compute_rows(
     job: BatchJob, columns: Sequence[DoubleColumn], low: int, high: int, memory: Any = None
 ) -> RowBlock:
-    """The results of the rows from ``low`` to before ``high``; ``memory`` takes them if it is given."""
+    """Compute the rows from ``low`` to before ``high``, into ``memory`` if that is given."""
     kernel = prepare_kernel(job)
     memory = staggered_columns(kernel.outputs, high - low) if memory is None else memory
     run_rows(kernel, columns, low, high, memory)
@@ -498,7 +493,7 @@ def judge_outputs(
     high: int,
     memory: Sequence[np.ndarray],
 ) -> RowBlock:
-    """Outputs as results, and which of their rows count."""
+    """Take a kernel's outputs as results, and judge which of their rows count."""
     kernel = prepare_kernel(job)
     outputs = [one[: high - low] for one in memory]
     results = outputs[: kernel.results]
@@ -543,14 +538,14 @@ def judge_outputs(
 
 
 def rows_by_result(found: np.ndarray) -> dict[int, np.ndarray]:
-    """By result's place, the rows of which something is true, where there are such rows."""
+    """Map each result's place to the rows of which something is true, if there are any."""
     return {at: which for at, which in enumerate(found) if which.any()}
 
 
 def count_result_digits(
     job: BatchJob, columns: Sequence[DoubleColumn], low: int, doubtful: np.ndarray
 ) -> np.ndarray:
-    """By result, and by row, counted from ``low``: how many digits are right; all, unless ``doubtful``."""
+    """Count right digits by result and by row, the first row being ``low``: all, unless ``doubtful``."""
     rows, results = np.flatnonzero(doubtful), prepare_kernel(job).results
     found = np.full((results, len(doubtful)), DOUBLE_DIGITS, dtype=np.int8)
     if len(rows):
@@ -572,9 +567,9 @@ def correct_rows(
     digits: np.ndarray,
     wanted: np.ndarray,
 ) -> np.ndarray:
-    """Replace the results of the rows that are ``wanted``, and how many of their digits are right.
+    """Replace the results, and the counts of right digits, of the rows that are ``wanted``.
 
-    Each is worked out by itself, as commands do at a point.  Which rows got other numbers than the sweep's.
+    Each row is computed by itself, as commands do at a point.  Returns which rows differ from the sweep's.
     """
     from exprgrad.data.points import PointQuestion, answer_point
 
@@ -612,7 +607,7 @@ def missing_masks(columns: Sequence[DoubleColumn], low: int, high: int) -> list[
 
 
 def change_masks(columns: Sequence[DoubleColumn], low: int, high: int) -> dict[str, np.ndarray]:
-    """By kind of change, which rows have such a cell, whether they are chosen or not."""
+    """Find, by kind of change, the rows that have such a cell, whether they are chosen or not."""
     pairs = [pair for one in columns for pair in one.changed.items()]
     found = {change: np.zeros(high - low, dtype=bool) for change, _ in pairs}
     for change, which in pairs:
@@ -627,7 +622,7 @@ def missing_causes(
     low: int,
     high: int,
 ) -> dict[str, np.ndarray]:
-    """By reason, the rows among those taken that have no value, each for one reason."""
+    """Find, by reason, the taken rows that have no value, each for one reason."""
     none, lost = np.zeros_like(taken), ~np.isfinite(values).any(axis=0)
     missing = [one.missing[low:high] for one in columns if one.missing is not None]
     wrong = [one.wrong[low:high] for one in columns if one.wrong is not None]
@@ -641,7 +636,7 @@ def missing_causes(
 
 
 def tally_block(job: BatchJob, block: RowBlock, path: str, row: int, rows: int) -> Tally:
-    """What to report of a block whose first row is the file's ``row``, counted from 0."""
+    """Tally a block whose first row is the file's ``row``, counted from 0."""
     count = rows if block.chosen is None else int(np.count_nonzero(block.chosen))
     counts: dict[str, int] = {}
     first: dict[str, tuple[tuple[str, int], ...]] = {}

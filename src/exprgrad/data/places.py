@@ -1,4 +1,4 @@
-"""Where rows are: files, globs, folders, object stores, standard input; and how they are opened."""
+"""Finds and opens rows: in files, globs, folders, object stores, standard input."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ UNPACKED = {
     b"\x1f\x8b": "zcat", b"BZh": "bzcat", b"(\xb5/\xfd": "zstdcat", b"\xfd7zXZ\0": "xzcat",
     b"PK\x03\x04": "unzip -p",
 }  # fmt: skip
-"""How packed files begin → what unpacks them for a pipe."""
+"""The first bytes of packed files → the command that unpacks them for a pipe."""
 TABLES = {
     "_delta_log/*": ("Delta", "deltalake.DeltaTable({!r}).to_pandas()"),
     "metadata/*.metadata.json": (
@@ -54,21 +54,21 @@ TABLES = {
     ),
     ".hoodie/*": ("Hudi", "hudi: what its table reads as Arrow"),
 }
-"""What a folder holds whose files may have deleted rows → what it is, and what reads it."""
+"""Files of a table with deleted rows, within its folder → its kind, and what reads it."""
 HEAD = 2**20
 """The bytes at the beginning of a text that say what its columns are."""
 LONGEST = 2**26
-"""The longest line, in bytes; a quote that has no end by then is none."""
+"""The longest line, in bytes; a quote that is still open by then is an ordinary character."""
 IGNORED = (".", "_")
 """Beginnings of the names of files in a folder that hold no rows."""
 KEY = re.compile(r"([\w .%-]+)=(.*)")
-"""The name of a folder that says a column, such as ``year=2024``, as Hive has it."""
+"""A folder's name that states a column, such as ``year=2024``, as in Hive."""
 NO_CELL = "__HIVE_DEFAULT_PARTITION__"
 """Texts of a missing cell."""
 
 
 class FolderKey(NamedTuple):
-    """A column that the name of a folder says: the same cell in each row.
+    """A column that a folder's name states: the same cell in each row.
 
     ``inside`` is the Arrow type of the file's own column of that name, if it has one.
     """
@@ -80,10 +80,10 @@ class FolderKey(NamedTuple):
 
 
 class RowFile(NamedTuple):
-    """A file of rows, and what tells whether it has changed: its size, and its time or tag.
+    """A file of rows, with its size, and its time or tag, which tell whether it has changed.
 
-    ``name`` is what it is called within the folder, or the glob, that stands for it.  ``layout`` is that of
-    a text: what was asked for, until the file is sampled.
+    ``name`` is its name within the folder, or the glob, that stands for it.  ``layout`` is that of a text:
+    the requested one, until the file is sampled.
     """
 
     path: str
@@ -96,7 +96,7 @@ class RowFile(NamedTuple):
 
 
 def remote_store(path: str) -> tuple[Any, str] | None:
-    """What reaches a path that is a URL, and what the path is there; None for one on this machine."""
+    """Return the file system of a URL, and the path in it; None for a path on this machine."""
     if "://" not in path:
         return None
     fsspec = import_extra(
@@ -117,7 +117,7 @@ def remote_store(path: str) -> tuple[Any, str] | None:
 
 
 def find_row_files(paths: Sequence[str], endings: Iterable[str]) -> list[tuple[str, str]]:
-    """The files that paths, globs and folders stand for, in order; an error where there is none.
+    """Find the files that paths, globs and folders stand for, in order; an error if there are none.
 
     Each comes with its name within the folder, or the glob.
     """
@@ -169,7 +169,7 @@ def refuse_logged_tables(paths: Iterable[str]) -> None:
 
 
 def expand_path(path: str, endings: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    """The files that one path stands for, and their names within it."""
+    """Yield the files that one path stands for, and their names within it."""
     remote = remote_store(path)
     if remote is not None:
         files, inside = remote
@@ -207,7 +207,7 @@ def relative_file_name(path: str, given: str) -> str:
 
 
 def folder_keys(paths: Sequence[str]) -> list[tuple[FolderKey, ...]]:
-    """By file the columns that the names of its folders say: whole numbers, where all of them are."""
+    """List by file the columns that its folders' names state: whole numbers, where all of them are."""
     from urllib.parse import unquote
 
     found = []
@@ -244,13 +244,13 @@ def is_glob(path: str) -> bool:
 
 
 def is_row_file(name: str, endings: tuple[str, ...]) -> bool:
-    """Whether a file of a folder is one of rows: by its name within it, and the folders in between."""
+    """Whether a file in a folder has rows: by its name, and the folders in between."""
     bare = split_packing(name)[0].lower()
     return bare.endswith(endings) and not any(part[:1] in IGNORED for part in name.split("/"))
 
 
 def file_stamp(path: str) -> tuple[int, str]:
-    """A file's size, and its time in nanoseconds or its tag; an error where there is none."""
+    """Return a file's size, and its time in nanoseconds or its tag; an error if it is missing."""
     if path == STDIN:
         return 0, ""
     remote = remote_store(path)
@@ -278,10 +278,8 @@ def unreadable_file_error(path: str, error: Exception) -> RequestError:
     return unreadable_file(path, error, help)
 
 
-@lru_cache(maxsize=1)
-def buffered_stream(stream: Any) -> io.BufferedReader:
-    """A stream that can be looked into before it is read."""
-    return io.BufferedReader(stream, HEAD)
+buffered_stream = lru_cache(maxsize=1)(lambda stream: io.BufferedReader(stream, HEAD))
+"""A stream that can be looked into before it is read; it is made once."""
 
 
 def standard_input() -> io.BufferedReader:
@@ -376,7 +374,7 @@ def open_packed(file: IO[bytes], path: str) -> AbstractContextManager[Any]:
 
 
 def read_head(path: str, sheet: str = "") -> bytes:
-    """How a file begins: its first line, at least."""
+    """Read the beginning of a file: its first line, at least."""
     if path == STDIN:
         start = standard_input().peek(HEAD)
         if len(start) >= HEAD and b"\n" not in start.lstrip():

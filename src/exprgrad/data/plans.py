@@ -1,4 +1,4 @@
-"""What a request for columns comes to, and what is wrong with it, before a row is read or written."""
+"""Plans batches, and finds what is wrong with a request before a row is read or written."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ BAD_ROWS = ("null", "drop", "fail")
 
 
 class BatchPlan(NamedTuple):
-    """A job, the rows that it is done on, and what is written.
+    """A job, its rows, and what is written.
 
     ``names``   what the results are called
     ``kept``    the columns that are written before them
@@ -120,7 +120,7 @@ def plan_batch(
 ) -> BatchPlan:
     """Plan a batch before a row is read; raises an error for what cannot be done.
 
-    ``asked`` is what ``make_job`` takes: what is computed for every row.
+    ``asked`` goes to ``make_job``: it says what is computed for every row.
     """
     job = make_job(text, **asked)
     into_folder = path is not None and (path.endswith(("/", os.sep)) or Path(path).is_dir())
@@ -174,10 +174,10 @@ def common_schema(
     said: Collection[str],
     is_plain: bool,
 ) -> Any:
-    """The columns that are read of every file, with types; an error for a file that has others.
+    """Find the columns to read from every file, with types; an error for a file that has others.
 
-    What the names of folders have ``said``, and is not passed on, is read where a file says it again, to
-    be compared.
+    Columns ``said`` by folders' names are not passed on; where a file has them too, they are read to be
+    compared.
     """
     first = samples[0].schema
     own = {key.name for source in sources for key in source.keys if key.inside is not None}
@@ -189,7 +189,7 @@ def common_schema(
 
 
 def common_type(one: Any, other: Any) -> Any:
-    """The type that has room for two; None if there is none."""
+    """Find the type that has room for two; None if there is none."""
     pa = import_arrow()
     plain = [kind.value_type if pa.types.is_dictionary(kind) else kind for kind in (one, other)]
     schemas = [pa.schema([("", kind)]) for kind in ((one, other) if one == other else plain)]
@@ -200,7 +200,7 @@ def common_type(one: Any, other: Any) -> Any:
 
 
 def columns_missing_in_first(sources: Sequence[RowFile], samples: Sequence[Any]) -> dict[str, str]:
-    """By column that the first file lacks, the first file that has it."""
+    """Map each column that the first file lacks to the first file that has it."""
     found: dict[str, str] = {}
     for source, sample in zip(sources, samples, strict=True):
         found = dict.fromkeys(sample.schema.names, source.path) | found
@@ -210,9 +210,9 @@ def columns_missing_in_first(sources: Sequence[RowFile], samples: Sequence[Any])
 def sample_row_files(
     listed: Sequence[tuple[str, str]], layout: Layout
 ) -> list[tuple[RowFile, Any]]:
-    """Files of rows as ``sample_file`` has them, with the columns that the names of their folders say.
+    """Sample files of rows (see ``sample_file``), with the columns that their folders' names state.
 
-    What was found out of their layout is said.
+    Prints remarks on the layouts that were detected.
     """
     refuse_layout(layout)
     keys = folder_keys([path for path, _ in listed])
@@ -300,7 +300,7 @@ def map_columns(
     graph: Graph,
     text: str,
 ) -> tuple[tuple[str, str], ...]:
-    """By name that is read and is no constant, its column."""
+    """Map each name that is read, but is no constant, to its column."""
     wanted = {name: name for name in names if name not in fixed}
     for name, column in renamed.items():
         if name in fixed:
@@ -323,7 +323,7 @@ def map_columns(
 
 
 def target_format(path: str | None, to: str | None) -> str:
-    """The format of what is written: as the ending of a file says, or else as is asked for."""
+    """Choose the format of the output: by the file's ending, or else as requested."""
     if path is None or path == PIPE:
         row = FORMATS[to or "csv"]
         if not row.to_pipe:
@@ -382,7 +382,7 @@ def refuse_overwriting(sources: Sequence[str], path: str | None) -> None:
 
 
 def columns_to_read(job: BatchJob) -> dict[str, str]:
-    """By column that is read as numbers, the name that it stands for."""
+    """Map each column that is read as numbers to the name it stands for."""
     return {column: name for name, column in reversed(job.columns)}
 
 
@@ -440,7 +440,7 @@ def check_names(job: BatchJob, source: RowFile, known: Sequence[str]) -> None:
 
 
 def refuse_constants(graph: Graph, text: str, title: str, columns: Collection[str]) -> None:
-    """An error for a constant that a column is called like: either may be meant."""
+    """Refuse a constant that has a column's name, because either may be meant."""
     for node, name in graph.symbols.items():
         span = graph.span(node)
         if name not in columns or text[slice(*span)] != name:
@@ -500,7 +500,7 @@ def missing_column_error(
 
 
 def map_option(names: Sequence[str], columns: Sequence[str]) -> str:
-    """What takes names from columns: each from the one whose title is it, or begins with it."""
+    """Write the option that takes names from columns: each from the one that it equals or abbreviates."""
     found = {name: likely_column(name, columns) or "COLUMN" for name in names}
     pairs = ",".join(f"{name}={column}" for name, column in found.items())
     return command_or_python(
@@ -521,7 +521,7 @@ def read_schema(
     """The columns that are read, with types.
 
     CSV does not say what its cells are: numbers that the formula reads are doubles, and all else is passed
-    on as it stands, as are those, too, where what is written is a text as well.
+    on unchanged; so are the numbers, too, where the output is text as well.
     """
     pa = import_arrow()
     keys = {key.name for key in source.keys}
@@ -550,7 +550,7 @@ def read_schema(
 
 
 def refuse_nested(schema: Any, kept: Sequence[str], format: str) -> None:
-    """An error for columns of lists where cells are texts, and of bytes where there are none."""
+    """Refuse columns of lists, objects or bytes that the output's format has no room for."""
     for name in kept:
         words = describe_type(schema.field(name).type)
         by_room = sorted(FORMATS.values(), key=lambda row: -len(row.room))
@@ -590,7 +590,7 @@ def widen_schema(
 
 
 def refuse_name_clashes(kept: Sequence[str], found: Sequence[str], source: RowFile) -> None:
-    """An error for results that are called as columns are, or as each other."""
+    """Refuse results that have the name of a column, or of each other."""
     clash = next((name for name in found if name in kept), None)
     if clash is not None:
         option, example = (

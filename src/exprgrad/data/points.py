@@ -17,7 +17,7 @@ from exprgrad.run.values.inputs import value_texts
 __all__ = ["PointAnswer", "PointQuestion", "answer_point"]
 
 ONE_AT_A_TIME = Lock()
-"""How many bits balls have is a setting of the process, which threads share."""
+"""Held while balls are used: their number of bits is a setting that all threads share."""
 
 
 class PointQuestion(NamedTuple):

@@ -28,9 +28,9 @@ __all__ = [
 CHUNK = 2**14
 """The rows of a chunk."""
 SPLIT = 1.5 * 2.0**15
-"""Times a power of two above a chunk's largest number: to add this and to take it away again rounds."""
+"""Times a power of two above a chunk's largest number: adding this and subtracting it again rounds."""
 LARGE, SMALL = 2.0**480, 2.0**-480
-"""Where squares would overflow, or lose digits; numbers beyond are scaled by ``2^600`` first."""
+"""Squares overflow above, or lose digits below; such numbers are scaled by ``2^600`` first."""
 SCALE = 600
 HUGE = 2.0**900
 """Numbers above this are added up apart, times ``2^-600``: sums overflow only where they do in truth."""
@@ -50,7 +50,7 @@ class Partial(NamedTuple):
 
 
 class Reduction(NamedTuple):
-    """How results are reduced: a chunk to sums, two of those to one, and all of them to an answer."""
+    """A way to reduce results: a chunk to sums, two of those to one, and all of them to an answer."""
 
     chunk: Callable[[np.ndarray, np.ndarray | None, int], tuple[np.ndarray, np.ndarray]]
     add: Callable[..., tuple[np.ndarray, np.ndarray]]
@@ -161,7 +161,7 @@ def euclidean_norm(high: np.ndarray, low: np.ndarray, rows: int) -> float:
 
 
 def divide_scaled(high: np.ndarray, low: np.ndarray, parts: int) -> float:
-    """A sum in two scales, divided into so many parts."""
+    """Divide a sum in two scales into equal parts, and return one."""
     if not high[1]:
         return float(high[0] + low[0]) / parts
     scaled = [*np.ldexp([high[0], low[0]], -SCALE).tolist(), float(high[1]), float(low[1])]
@@ -177,11 +177,11 @@ REDUCTIONS: Mapping[str, Reduction] = {
     "min": extreme_reduction(np.minimum, math.inf),
     "max": extreme_reduction(np.maximum, -math.inf),
 }
-"""What rows may be reduced to, by name."""
+"""The reductions by name."""
 
 
 def empty_partial(name: str, results: int) -> Partial:
-    """Nothing, yet."""
+    """The reduction of no rows."""
     shape = (REDUCTIONS[name].scales, results, 0)
     rows = np.zeros((1 + results, 0), dtype=np.int64)
     return Partial((), rows, np.zeros(shape), np.zeros(shape))
@@ -211,7 +211,7 @@ def reduce_chunk(
 
 
 def sum_parts(rows: np.ndarray, highs: np.ndarray, lows: np.ndarray) -> Partial:
-    """What rows come to whose sums are in several parts, by result: the parts are added in order."""
+    """Combine sums that are in several parts, by result: the parts are added in order."""
     high, low = highs[:, 0], lows[:, 0]
     for at in range(1, highs.shape[1]):
         high, low = add_compensated(high, low, highs[:, at], lows[:, at])
@@ -220,7 +220,7 @@ def sum_parts(rows: np.ndarray, highs: np.ndarray, lows: np.ndarray) -> Partial:
 
 
 def combine_partials(name: str, one: Partial, other: Partial) -> Partial:
-    """What rows come to with those after them; groups are in the order in which they are met."""
+    """Combine reduced rows with those after them; groups keep the order in which they appear."""
     row = REDUCTIONS[name]
     if one.keys == other.keys:
         high, low = row.add(one.high, one.low, other.high, other.low)
@@ -240,7 +240,7 @@ def combine_partials(name: str, one: Partial, other: Partial) -> Partial:
 def finish_groups(
     name: str, partial: Partial, by: Sequence[str] = ()
 ) -> dict[Any, tuple[int, list[float]]]:
-    """By group its rows, and its answers; where there is no row sums are 0, and all else is nan."""
+    """Map groups to their rows and answers; without a row sums are 0, and all else is nan."""
     row, nothing = REDUCTIONS[name], 0.0 if name == "sum" else math.nan
     found = {}
     if not (partial.keys or by):
@@ -260,7 +260,7 @@ TRUTHS = {"true": True, "false": False}
 
 
 def group_rows(columns: Sequence[Any], as_texts: bool) -> tuple[list[Any], np.ndarray | None]:
-    """The groups that rows are in by their cells, and by row which; without columns they are all in one."""
+    """Return the groups of rows by their cells, and each row's group; without columns there is one."""
     if not columns:
         return [()], None
     keys: list[Any] = [()]
@@ -278,7 +278,7 @@ def group_rows(columns: Sequence[Any], as_texts: bool) -> tuple[list[Any], np.nd
 
 
 def distinct_cells(column: Any, as_texts: bool) -> tuple[list[Any], np.ndarray]:
-    """A column's different cells, and by row which it is; what is missing is one, and -0 is 0.
+    """Return a column's distinct cells, and which each row has; missing ones are one cell, and -0 is 0.
 
     ``as_texts`` makes texts of them, whatever they look like.
     """

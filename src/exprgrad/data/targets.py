@@ -1,6 +1,6 @@
-"""Where rows go: a pipe, or a file that is there when it is whole, and not before.
+"""Targets of rows: a pipe, or a file that appears once it is complete.
 
-Beside a target stands what a run has done: another goes on where it ended, to the same bytes.
+A record beside a target says what a run has done, so that another can continue it, to the same bytes.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ def part_path(path: str) -> str:
 def open_target(path: str, folder: str = "") -> Iterator[IO[bytes]]:
     """A file to write, which takes its place once all is on the disk; what is left half done is removed.
 
-    It grows beside its place, and no other run may write it; or in a ``folder`` of such files, where none
-    does: who is believed dead may go on, to the same bytes.  Raises ``RequestError`` where it cannot be
-    written, or another run is about to.
+    It grows beside its place, locked against other runs; or in a ``folder`` of such files, without a lock:
+    a worker that is believed dead may still write the same bytes.  Raises ``RequestError`` where it cannot
+    be written, or another run writes it.
     """
     if path == PIPE:
         yield sys.stdout.buffer
@@ -115,7 +115,10 @@ def open_locked(part: str, path: str, is_kept: bool = False) -> Iterator[IO[byte
                     f"another run is writing '{path}'",
                     help="wait for it, or choose another file",
                 )
-            if is_current_path(file, part):
+            is_current = False  # another process may have moved the file to its place
+            with suppress(OSError):
+                is_current = os.path.samestat(os.fstat(file.fileno()), Path(part).stat())
+            if is_current:
                 if not is_kept:
                     file.truncate()
                 yield file
@@ -125,7 +128,7 @@ def open_locked(part: str, path: str, is_kept: bool = False) -> Iterator[IO[byte
 
 
 def open_own_file(path: str, is_made: bool = False) -> IO[bytes]:
-    """A file beside a target, open to read and write; it may be ``made``.
+    """Open a file beside a target to read and write; with ``is_made`` it may be created.
 
     Its name can be foreseen, and others may write to the folder: raises ``RequestError`` for a link, for a
     file of two names, or of another user.
@@ -174,13 +177,6 @@ def try_lock(file: IO[bytes]) -> bool:
     return True
 
 
-def is_current_path(file: IO[bytes], path: str) -> bool:
-    """Whether a path is still that of an open file: another process may have moved it to its place."""
-    with suppress(OSError):
-        return os.path.samestat(os.fstat(file.fileno()), Path(path).stat())
-    return False
-
-
 def sync_folder(path: str) -> None:
     """Write a file's new name to the disk, where a folder can be."""
     with suppress(OSError):
@@ -194,15 +190,15 @@ def sync_folder(path: str) -> None:
 # The record of a run.
 
 SHARE = 10
-"""The largest part of the time that keeping the record may take is one in this many."""
+"""Keeping the record takes at most one part in this many of the time."""
 AFRESH = "without --resume it starts afresh"
 
 
 class RunProgress(NamedTuple):
-    """How far a run has come: ``done`` partitions, which take ``size`` bytes of the file that grows.
+    """How far a run has come: ``done`` partitions, which take ``size`` bytes of the growing file.
 
-    ``memo`` is what to know beside the bytes since the mark before this one; ``partial`` what the rows come
-    to, if they are reduced.  ``checks`` has the checksum of those bytes, or that of each file in a folder.
+    ``memo`` is what the writer has to know about the bytes since the previous mark, ``partial`` the reduced
+    rows, if there are any.  ``checks`` has the checksum of those bytes, or that of each file in a folder.
     """
 
     done: int = 0
@@ -214,11 +210,10 @@ class RunProgress(NamedTuple):
 
 
 class Manifest:
-    """The record of a run: ``marks`` of how far it has come, and the ``file`` that grows, which is its own.
+    """The record of a run: ``marks`` of how far it has come, and the growing ``file``, which is its own.
 
-    Where bytes of a file that grows have marks, all of these are kept, otherwise the last alone.
-    ``damaged`` are the partitions whose files in a folder are to be written again; ``warning`` says so, and
-    of a file that grows from where on it is done again.
+    All marks of a growing file are kept, otherwise the last alone.  ``damaged`` are the partitions whose
+    files in a folder are written again; ``warning`` says so, or where a growing file begins again.
     """
 
     def __init__(
@@ -236,12 +231,12 @@ class Manifest:
         return self.marks[-1] if self.marks else RunProgress()
 
     def is_due(self, done: int) -> bool:
-        """Whether to write down what is done: more often would slow down the run."""
+        """Whether to record what is done: more often would slow down the run."""
         is_late = perf_counter() - self.last >= SHARE * self.took
         return done < len(self.plan.partitions) and is_late
 
     def note(self, reached: RunProgress) -> None:
-        """Write down how far the run has come, once what it wrote is on the disk."""
+        """Record how far the run has come, once what it wrote is on the disk."""
         self.last = perf_counter()
         self.file.flush()
         os.fsync(self.file.fileno())
@@ -270,7 +265,7 @@ class Manifest:
         self.took = perf_counter() - self.last
 
     def outlasts(self, error: BaseException) -> bool:
-        """Whether another run can go on after an error: not after a row's, unless files of others stay."""
+        """Whether another run can continue after an error: after one in a row only in a folder of files."""
         is_lost = isinstance(error, InputError) and not self.plan.into_folder
         return bool(self.marks) and not is_lost
 
@@ -281,7 +276,7 @@ class Manifest:
 
 
 def is_resumable(plan: BatchPlan, path: str) -> bool:
-    """Whether a run may end and be gone on with: it writes a file here, and doesn't read a pipe."""
+    """Whether another run can continue a run: it writes a file here, and does not read a pipe."""
     is_here = plan.into_folder or (
         remote_store(path) is None and (not plan.format or FORMATS[plan.format].resumes)
     )
@@ -307,11 +302,11 @@ def parts_folder(plan: BatchPlan, path: str) -> str:
 def open_manifest(
     path: str, plan: BatchPlan, is_resumed: bool = False, by_content: bool = False
 ) -> Iterator[Manifest]:
-    """The record of a run onto a target, for as long as it lasts; afterwards nothing is left beside that.
+    """Open the record of a run onto a target; once the run is complete, nothing is left beside that.
 
-    What is done stays for another run, if anything is, unless a row ends this one, and not in a folder.
-    That of a folder elsewhere stands in the current one.  Raises ``RequestError`` where what an unfinished
-    run has done is not what this one would do.
+    After an error the record stays for another run, if that can continue: see ``Manifest.outlasts``.  The
+    record of a target elsewhere is in the current folder.  Raises ``RequestError`` where an unfinished run
+    has not done what this one would do.
     """
     what, given = request_settings(plan), path
     inputs = [
@@ -354,15 +349,9 @@ def cleaning_partial_files(path: str, plan: BatchPlan) -> Iterator[None]:
         yield
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-        if is_new:
-            remove_empty_folders(Path(path))
-
-
-def remove_empty_folders(folder: Path) -> None:
-    """Remove a folder, and those in it, as far as there is nothing in them."""
-    for one in (*sorted(folder.rglob("*"), reverse=True), folder):
-        with suppress(OSError):
-            one.rmdir()
+        for one in (*sorted(Path(path).rglob("*"), reverse=True), Path(path)) if is_new else ():
+            with suppress(OSError):  # of what is not empty
+                one.rmdir()
 
 
 def remove_files(paths: Sequence[str]) -> None:
@@ -376,7 +365,7 @@ def remove_files(paths: Sequence[str]) -> None:
 
 
 def request_settings(plan: BatchPlan) -> dict[str, Any]:
-    """By what it is called, all that decides what is written but the rows."""
+    """Map names to all settings that decide what is written, apart from the rows."""
     job = plan.job
     return {
         "the formula": job.text,
@@ -410,7 +399,7 @@ def run_versions(job: BatchJob) -> dict[str, str]:
 
 
 def content_hash(path: str) -> str:
-    """What a file's content hashes to."""
+    """Hash the content of a file."""
     with open_unpacked(path) as found:
         file: Any = found
         return hashlib.file_digest(file, "sha256").hexdigest()
@@ -447,7 +436,7 @@ def resume_run(kept: Manifest) -> None:
 
 
 def refuse_other_runs(kept: Manifest, document: Mapping[str, Any]) -> None:
-    """An error where an unfinished run had another request, or has read what is no longer there."""
+    """Refuse to continue a run that had another request, or has read files that have changed."""
     path, plan, what, reached = kept.path, kept.plan, document["what"], kept.marks[-1]
     for name, value in kept.about["what"].items():
         if what.get(name) != value:
@@ -481,7 +470,7 @@ def drop_damaged_marks(kept: Manifest) -> None:
 
 
 def file_checksum(file: IO[bytes], start: int = 0, end: float = inf) -> str:
-    """Where the bytes of a file end that are asked for, and their checksum; one writes on where one was."""
+    """Return where some bytes of a file end, and their checksum; the position in the file stays."""
     here, found = file.tell(), 0
     file.seek(start)
     while start < end and (block := file.read(int(min(BLOCK, end - start)))):
@@ -492,7 +481,7 @@ def file_checksum(file: IO[bytes], start: int = 0, end: float = inf) -> str:
 
 
 def output_checksum(plan: BatchPlan, partition: Partition) -> str:
-    """The checksum of a file in a folder, of an object in a store its size and its tag; "" without one."""
+    """Return a file's checksum, or the size and the tag of an object in a store; "" without a file."""
     path = output_file(str(plan.path), plan.format, partition.source)
     with suppress(OSError, RequestError):
         if remote_store(path) is not None:
@@ -526,7 +515,7 @@ def describe_difference(name: str, was: Any) -> str:
 
 
 def cannot_resume_error(path: str, why: str) -> RequestError:
-    """The error for an unfinished run that cannot be gone on with."""
+    """Make the error for an unfinished run that cannot be continued."""
     return RequestError(
         "unfinished", f"cannot resume the unfinished run onto '{path}': {why}", help=AFRESH
     )
@@ -553,12 +542,12 @@ RECORD = {
 
 
 def seal_record(body: bytes) -> bytes:
-    """A record that wants its end, with its checksum."""
+    """Complete a record by its checksum."""
     return b"".join([body, SEAL, hashlib.sha256(body).hexdigest().encode(), b'"\n}'])
 
 
 def unseal_record(content: bytes) -> Any:
-    """What a record says; raises ``ValueError`` and others where it is damaged, or no record."""
+    """Read a record; raises ``ValueError`` and others where it is damaged, or is not one."""
     document = json.loads(content)
     if content != seal_record(content.rpartition(SEAL)[0]) or not has_form(document, RECORD):
         raise ValueError
@@ -587,7 +576,7 @@ def has_form(value: Any, form: Any) -> bool:
 
 
 def progress_from_json(plain: Mapping[str, Any], plan: BatchPlan) -> RunProgress:
-    """How far a run has come, from JSON; raises ``ValueError`` and others for what is none."""
+    """Read a run's progress from JSON; raises ``ValueError`` and others for anything else."""
     fields = plain["tally"]
     bad, first = fields["bad"], fields["first"]
     places = {key: tuple(map(tuple, some)) for key, some in first.items() if some}
@@ -601,7 +590,7 @@ def progress_from_json(plain: Mapping[str, Any], plan: BatchPlan) -> RunProgress
 
 
 def encode_partial(partial: Partial) -> str:
-    """What rows come to, as a table of Arrow's in a text: of each group the key, then the numbers."""
+    """Encode reduced rows as text: a table of Arrow's with the key of each group, then its numbers."""
     pa, file = import_arrow(), io.BytesIO()
     numbers = [*partial.rows, *np.concatenate(partial.high), *np.concatenate(partial.low)]
     columns = [*map(pa.array, [*zip(*partial.keys, strict=True), *numbers])]
@@ -612,7 +601,7 @@ def encode_partial(partial: Partial) -> str:
 
 
 def decode_partial(text: str, plan: BatchPlan) -> Partial:
-    """What rows come to, from such a text; raises ``ValueError`` and others for one that has another form.
+    """Decode reduced rows from such a text; raises ``ValueError`` and others for one of another form.
 
     Without ``--by`` there is one group, or none.
     """

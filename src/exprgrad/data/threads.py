@@ -29,7 +29,7 @@ class Threads:
         self.lock = Lock()
 
     def telling(self, progress: Callable[[int], None]) -> Callable[[int], None]:
-        """Progress that any of them may tell; it ends the work of a thread when all is to stop."""
+        """Return a progress function for any thread; it ends the thread's work when all is to stop."""
 
         def told(rows: int) -> None:
             if self.is_over.is_set():
@@ -42,7 +42,7 @@ class Threads:
 
 @contextmanager
 def start_threads(count: int) -> Iterator[Threads | None]:
-    """So many threads; none beside this one where one is enough."""
+    """Start threads, and stop them at the end; None if this one is enough."""
     if count <= 1:
         yield None
         return
@@ -57,9 +57,9 @@ def start_threads(count: int) -> Iterator[Threads | None]:
 def map_in_order(
     function: Callable[[Given], Made], items: Iterable[Given], threads: Threads | None
 ) -> Iterator[Made]:
-    """What a function makes of each item, in order; a few items are taken ahead.
+    """Yield a function's results for items, in order; a few items are taken ahead.
 
-    Where there is an error instead of an item, what comes before it is made all the same.
+    If taking an item raises an error, the results of the items before it come first.
     """
     if threads is None:
         yield from map(function, items)

@@ -13,7 +13,7 @@ typed: there 2.2 - 1 is 1.2, and a fold is made where the exact result is what a
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial, reduce
 from typing import cast
@@ -31,18 +31,19 @@ from exprgrad.graph.graph import (
     dependency_flags,
     transform_graph,
 )
-from exprgrad.graph.ops import BY_NAME, COMPARISONS, LOGIC, PRODUCTS, SUMS
+from exprgrad.graph.ops import BY_NAME, COMPARISONS, LOGIC, PRODUCTS, SUMS, Op
 from exprgrad.graph.structural import broadcast_shape, normalize_axes
 from exprgrad.graph.tensors import STRUCTURAL, axis_permutation
 from exprgrad.source import Span
 
 __all__ = [
-    "EXACT_BELOW", "HALF", "KEEPS_WHOLE", "ONE", "Exact", "GraphBuilder", "compare_doubles", "exact_double",
-    "exact_from_shortest", "exact_integer_power", "exact_magnitude", "exact_ratio", "exact_result",
-    "fold_doubles_exactly", "is_zero_or_one", "shortest_double",
+    "EXACT_BELOW", "HALF", "KEEPS_WHOLE", "NEGATIVES", "ONE", "Exact", "GraphBuilder", "compare_doubles",
+    "exact_double", "exact_from_shortest", "exact_integer_power", "exact_magnitude", "exact_ratio",
+    "exact_result", "fold_doubles_exactly", "is_zero_or_one", "shortest_double",
 ]  # fmt: skip
 
 COMMUTATIVE = frozenset(name for name, row in BY_NAME.items() if row.commutes)
+NEGATIVES = frozenset(kind for kind in SUMS if BY_NAME[kind].signs == (-1,))
 
 
 class GraphBuilder:
@@ -193,6 +194,14 @@ class GraphBuilder:
         """Build the sum of some nodes, from the left."""
         return reduce(partial(self.apply, "add"), terms)
 
+    def product(self, factors: Sequence[int]) -> int:
+        """Build the product of some nodes, from the left; 1 if there are none."""
+        return reduce(partial(self.apply, "mul"), factors) if factors else self.constant(1.0)
+
+    def nonzero(self, node: int) -> int:
+        """Build the condition that a node is not 0."""
+        return self.apply("ne", node, self.constant(0.0))
+
     def include(
         self, graph: Graph, values: Mapping[str, int] | None = None, rule: Rule | None = None
     ) -> list[int]:
@@ -296,22 +305,21 @@ class GraphBuilder:
         if kind == "pow" and second == 0:
             return self.constant(1.0)
         for value, other in ((first, y), (second, x)):
-            node = None if value is None else self.with_constant(kind, value, other)
+            node = None if value is None else self.with_constant(row, value, other)
             if node is not None:
                 return node
         return None
 
-    def with_constant(self, kind: str, value: float, other: int) -> int | None:
+    def with_constant(self, row: Op, value: float, other: int) -> int | None:
         """Combine a constant and another node: a negative, or for a flag a constant or the flag."""
-        if kind == "mul" and value == -1:
+        if row.powers == (1, 1) and value == -1:
             return self.apply("neg", other)
         if other not in self.flags:
             return None
-        if kind == "mul" and value == 0:
+        if (row.logic, value) in (("and", 0), ("or", 1)):
             return self.constant(value)
-        if value == 0 and (kind == "add" or (kind == "max" and is_zero_or_one(value))):
-            return other
-        return self.constant(1.0) if (kind, value) == ("max", 1.0) else None
+        is_idle = row.logic == "or" and is_zero_or_one(value)
+        return other if value == 0 and (is_idle or row.signs == (1, 1)) else None
 
     def choice(self, condition: int, x: int, y: int) -> int | None:
         """Shorten a ``where`` whose condition is known, or is a choice itself, or recurs in a branch."""
@@ -417,20 +425,16 @@ def shortest_double(value: Exact) -> float | None:
     """Return the double whose shortest text is exactly this number, if any."""
     if value.denominator == 1 and abs(value.numerator) <= EXACT_BELOW:
         return float(value.numerator)
+    return exact_double(value, exact_from_shortest)
+
+
+def exact_double(value: Exact, read: Callable[[float], Exact] = Fraction) -> float | None:
+    """Return the double that is read as exactly this number, if any."""
     try:
         double = float(value)
     except OverflowError:
         return None
-    return double if math.isfinite(double) and exact_from_shortest(double) == value else None
-
-
-def exact_double(value: Exact) -> float | None:
-    """Return the double that is exactly this number, if any."""
-    try:
-        double = float(value)
-    except OverflowError:
-        return None
-    return double if Fraction(double) == value else None
+    return double if read(double) == value else None
 
 
 def exact_result(kind: str, values: Sequence[Exact]) -> Exact | None:

@@ -143,7 +143,12 @@ def bound_propagated_error(
     if op.powers == (1, -1):
         return bound_quotient(on, slope, out, seen, off)
     if op.variadic:
-        return bound_mean(on, slope, off)
+        most = reduce(
+            on.most, errors
+        )  # of a mean, whose weights may change, no more than the largest
+        return on.choose(
+            most < BENT / on.unit, partial(sum_slope_errors, on, slope, off), deferred_error(most)
+        )
 
     def row(place: Sequence[float]) -> float:
         return on.function(op.name)(*place)
@@ -182,16 +187,16 @@ def bound_quotient(
 ) -> float:
     """Bound the effect of errors on a quotient: anything where the divisor may be 0."""
     divisor, (dx, dy) = abs(seen[1]), off
-    steps = [abs(slope(at)) * d for at, d in enumerate(off) if not on.is_zero(d)]
+    first_order = sum_slope_errors(on, slope, off)
     if on.is_zero(dy):
-        return steps[0]
+        return first_order
     room = divisor - dy * on.unit
 
     def beyond() -> float:
         return on.choose(room > 0, lambda: (dx + abs(out) * dy) / room, unbounded)
 
     far = dy > divisor * (BESIDE / on.unit)
-    return on.choose(far, beyond if on.asks else unbounded, deferred_error(reduce(add, steps)))
+    return on.choose(far, beyond if on.asks else unbounded, deferred_error(first_order))
 
 
 def bound_choice(on: ErrorArithmetic, seen: Sequence[float], off: Errors) -> float:
@@ -204,15 +209,9 @@ def bound_choice(on: ErrorArithmetic, seen: Sequence[float], off: Errors) -> flo
     return on.choose(turns, lambda: abs(x - y) / on.unit + dx + dy, deferred_error(error))
 
 
-def bound_mean(on: ErrorArithmetic, slope: SlopeAt, off: Errors) -> float:
-    """Bound the effect of errors on a weighted mean, whose weights may change: no more than the largest."""
-    errors = [(at, d) for at, d in enumerate(off) if not on.is_zero(d)]
-    most = reduce(on.most, [d for _, d in errors])
-    return on.choose(
-        most < BENT / on.unit,
-        lambda: reduce(add, [abs(slope(at)) * d for at, d in errors]),
-        deferred_error(most),
-    )
+def sum_slope_errors(on: ErrorArithmetic, slope: SlopeAt, off: Errors) -> float:
+    """Return the effect of small errors to first order: each operand's error times its slope, summed."""
+    return reduce(add, [abs(slope(at)) * d for at, d in enumerate(off) if not on.is_zero(d)])
 
 
 def bound_power(on: ErrorArithmetic, out: float, x: float, exponent: float, d: float) -> float:

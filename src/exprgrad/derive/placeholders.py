@@ -24,7 +24,13 @@ from exprgrad.derive.search import OUT, apply_text
 from exprgrad.derive.simplify.formula import simplify_program
 from exprgrad.derive.simplify.orders import high_order_derivative
 from exprgrad.derive.sweeps.gradient import gradient
-from exprgrad.derive.sweeps.walks import Edge, SweepSource, pull_back, push_forward
+from exprgrad.derive.sweeps.walks import (
+    PARAMETER,
+    Edge,
+    SweepSource,
+    pull_back,
+    push_forward,
+)
 from exprgrad.derive.switches import row_requirements
 from exprgrad.errors import LanguageError
 from exprgrad.graph.calls import propagate_down_calls
@@ -41,7 +47,6 @@ from exprgrad.graph.graph import (
 )
 from exprgrad.graph.op import Equation, NonsmoothPoint, Op
 from exprgrad.graph.ops import BY_NAME, COMPARISONS, EQUATIONS
-from exprgrad.graph.structural import Structural
 from exprgrad.language.write.infix import COMPARISON, Piece, expression_pieces, name_shared
 from exprgrad.language.write.infix import program_text as infix
 from exprgrad.source import Source as Text
@@ -57,7 +62,7 @@ DEEPEST_ROOTS = 3
 """The deepest nesting of roots: each is searched again at every step of the one around it."""
 LONGEST_CALL = 60
 """The longest text of a call, in characters."""
-PARAMETER, UNKNOWN = "parameter", "unknown"
+UNKNOWN = "unknown"
 WRITTEN = {"derivative": "d", "root": "root"}
 """The words that users write."""
 
@@ -113,14 +118,6 @@ class GrowingSource(SweepSource):
             return super().edges(user, active)
         (operand,) = self.graph.operands[user]
         return [(operand, self.builder.constant(1.0), False)] if operand in active else []
-
-    def signs(self, user: int) -> tuple[int, ...]:
-        """Return each operand's sign, for a node that is a sum of them, or a parameter."""
-        return (1,) if self.graph.kinds[user] == PARAMETER else super().signs(user)
-
-    def structural(self, user: int) -> Structural | None:
-        """Return the row of a structural node; None for any other."""
-        return None if self.graph.kinds[user] == PARAMETER else super().structural(user)
 
     def grow(self) -> None:
         """Flag which of the new nodes vary."""
@@ -390,7 +387,11 @@ def count_enclosed(graph: Graph) -> None:
         mine = called.get(node, -1)
         inner = mine >= 0 and calls[mine].result == node
         around = calls[mine].parent if inner else mine
-        found = {child_call_holding(calls, around, reader) for reader in readers[node]}
+        found: set[int] = set()  # the calls directly inside of that around which hold the readers
+        for reader in readers[node]:
+            while reader >= 0 and calls[reader].parent != around:
+                reader = calls[reader].parent
+            found.add(reader)
         if node not in named and node != graph.output and len(found) == 1:
             whole = found.pop()
             if whole >= 0 and calls[whole].kind in WRITTEN:
@@ -400,13 +401,6 @@ def count_enclosed(graph: Graph) -> None:
                     called[node] = whole
         for operand in graph.operands[node]:
             readers[operand].add(called.get(node, -1))
-
-
-def child_call_holding(calls: Sequence[Call], around: int, call: int) -> int:
-    """Return the call directly inside ``around`` that contains, or is, another; -1 if none does."""
-    while call >= 0 and calls[call].parent != around:
-        call = calls[call].parent
-    return call
 
 
 # The rows of roots.

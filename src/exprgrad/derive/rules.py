@@ -79,7 +79,10 @@ def exact_rule(op: Op, position: int) -> str:
     *statements, rule = op.partial(position).split(";")
     if op.display_partials:
         shown = op.display_partial(position)
-        *before, slope = rename_statements(shown).split(";")
+        renamed = shown  # so that no other rule's statements have the names of its own
+        for name in re.findall(r"(?:^|;)\s*(\w+) =(?!=)", shown):
+            renamed = re.sub(rf"\b{name}\b", f"{name}_shown", renamed)
+        *before, slope = renamed.split(";")
         statements = [*before, f"slope = {slope.strip()}", *statements]
         apart = [f"({name} != 0)" for name in op.names if f"{name} == 0," in shown]
         bends = [f"(({one.where}) == 0)" for one in op.special]
@@ -89,10 +92,3 @@ def exact_rule(op: Op, position: int) -> str:
         outside = "*".join(["nan", *op.names])  # whose derivatives are nan too
         rule = f"where(out == out, {rule}, {outside})"
     return "; ".join([*statements, rule])
-
-
-def rename_statements(rule: str) -> str:
-    """Rename a rule's statements so that no other rule has their names."""
-    for name in re.findall(r"(?:^|;)\s*(\w+) =(?!=)", rule):
-        rule = re.sub(rf"\b{name}\b", f"{name}_shown", rule)
-    return rule

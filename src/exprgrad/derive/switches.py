@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from exprgrad.derive.rules import rule_slots, template
 from exprgrad.graph.graph import CONST, INPUT, Algebra, Graph, interpret
-from exprgrad.graph.ops import BY_NAME, COMPARISONS, PRODUCTS, Op
+from exprgrad.graph.ops import BY_NAME, COMPARISONS, PRODUCTS, SUMS, Op
 
 if TYPE_CHECKING:
     from exprgrad.derive.build import GraphBuilder
@@ -210,9 +210,9 @@ def equalities_of_node(graph: Graph, node: int, operands: Sequence[Known]) -> Kn
         return [(one, other)] if isinstance(one, int) and isinstance(other, int | float) else None
     choices = [known_equalities(operand) for operand in operands]
     known = [choice for choice in choices if choice is not None]
-    if kind == "mul":
+    if kind in PRODUCTS:
         return min(known, key=len, default=None)
-    every = kind == "add" and len(known) == len(choices)
+    every = kind in SUMS and len(known) == len(choices)
     return [*chain.from_iterable(known)] if every else None
 
 
@@ -264,9 +264,9 @@ def switch_functions(
     A maximum's operands are compared with the ``winner``, where that is known.
     """
     if row.variadic:
-        yield from pair_switch_functions(
-            builder, tied_pairs(operands, winner) if row.special else []
-        )
+        few = combinations(operands, 2) if len(operands) <= MOST_TIED else pairwise(operands)
+        pairs = few if winner is None else [(winner, o) for o in operands if o != winner]
+        yield from pair_switch_functions(builder, pairs if row.special else [])
         return
     moves = tuple([float(builder.graph.kinds[operand] != CONST) for operand in operands])
     needed = required_equalities(row.name, moves)
@@ -302,13 +302,6 @@ def corner_equalities(condition: Graph) -> set[int]:
         if kind in PRODUCTS and {condition.kinds[operand] for operand in operands} == {"eq"}
         for operand in operands
     }
-
-
-def tied_pairs(operands: Sequence[int], winner: int | None) -> list[tuple[int, int]]:
-    """Return the pairs of a maximum's operands that are compared."""
-    if winner is not None:
-        return [(winner, other) for other in operands if other != winner]
-    return [*(combinations(operands, 2) if len(operands) <= MOST_TIED else pairwise(operands))]
 
 
 def definition_switch_functions(

@@ -32,7 +32,7 @@ from exprgrad.graph.graph import (
     dependent_flags,
     transform_graph,
 )
-from exprgrad.graph.ops import BY_NAME, Op
+from exprgrad.graph.ops import BY_INFIX, BY_NAME, BY_POWERS, BY_SIGNS, LEAF, Op
 from exprgrad.language.read.builder import CONSTANTS
 from exprgrad.language.write.infix import (
     POWER,
@@ -320,7 +320,7 @@ class Derivation:
         if row.signs:
             is_taken_away = len(found) == 1 and row.signs[inner.index(found[0])] < 0
             return (
-                sheet.apply("neg", *found)
+                sheet.apply(BY_SIGNS[-1,], *found)
                 if is_taken_away
                 else sheet.total((None, x) for x in found)
             )
@@ -401,11 +401,12 @@ class Derivation:
         if sheet.is_wide(node):
             given = [values.get(place, leaf) for place, leaf in enumerate(leaves)]
             own = node if node in sheet.names else sheet.apply(kind, *given)
-            terms = [
-                (sheet.apply("eq", values[place], own), derivatives[place]) for place in values
-            ]
-            ties = [sheet.apply("eq", operand, own) for operand in given]
-            return sheet.apply("div", sheet.total(terms), sheet.chained("add", ties))
+            equal = BY_INFIX["=="].name
+            terms = [(sheet.apply(equal, values[at], own), derivatives[at]) for at in values]
+            ties = [sheet.apply(equal, operand, own) for operand in given]
+            return sheet.apply(
+                BY_POWERS[1, -1], sheet.total(terms), sheet.chained(BY_SIGNS[1, 1], ties)
+            )
         if sheet.row(node).powers == (1, -1) and len(values) == 2:
             slots = zip(
                 ("u", "v", "du", "dv"), (*values.values(), *derivatives.values()), strict=True
@@ -462,8 +463,10 @@ class Derivation:
                 continue
             if name != self.wrt:
                 inner = sheet.formula(self.found[self.nodes[name]])
-                local = builder.apply("mul", local, builder.include(inner)[inner.output])
-            total = local if builder.value(total) == 0 else builder.apply("add", total, local)
+                local = builder.apply(BY_POWERS[1, 1], local, builder.include(inner)[inner.output])
+            total = (
+                local if builder.value(total) == 0 else builder.apply(BY_SIGNS[1, 1], total, local)
+            )
         laws = simplify_outputs(builder.program([total, *opaque.values()]), typed)
         first, *rest = [sheet.filled(law, {}) for law in laws]
         tangents = [sheet.variable(sheet.tangent(name)) for name in opaque]
@@ -548,7 +551,6 @@ LONGEST_CHAIN = 240
 """The longest sum or product."""
 LETTERS = "uvwpqrsfgh"
 NO_LIMIT = 1 << 30
-LEAF = Op("", "", (), "")
 NOWHERE = (0, 0)
 
 
@@ -688,9 +690,9 @@ class Worksheet:
             if found is None:
                 found = term
             elif self.has_minus(term):
-                found = self.apply("sub", found, self.without_minus(term))
+                found = self.apply(BY_SIGNS[1, -1], found, self.without_minus(term))
             else:
-                found = self.apply("add", found, term)
+                found = self.apply(BY_SIGNS[1, 1], found, term)
         return self.constant(0.0) if found is None else found
 
     def scaled(self, local: int, inner: int) -> int:
@@ -698,9 +700,9 @@ class Worksheet:
         if self.value(local) == 1:
             return inner
         if self.value(local) == -1:
-            return self.apply("neg", inner)
-        is_part = local < self.size
-        return self.product("mul", local, inner) if is_part else self.apply("mul", local, inner)
+            return self.apply(BY_SIGNS[-1,], inner)
+        write = self.product if local < self.size else self.apply
+        return write(BY_POWERS[1, 1], local, inner)
 
     def value(self, node: int) -> float | None:
         """Return the number that a node is, signs included; None if it is not a number."""

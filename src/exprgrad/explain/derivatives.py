@@ -16,7 +16,7 @@ from exprgrad.explain.diagnostics import (
     merge_remarks,
     resolve_digits,
 )
-from exprgrad.explain.limits import COUNTED, side_limit_reason
+from exprgrad.explain.limits import COUNTED, LONGEST_LABEL, side_limit_reason
 from exprgrad.explain.places import (
     element_places,
     find_nonfinite,
@@ -64,8 +64,6 @@ __all__ = ["Derivatives", "group_label", "number_label"]
 
 ONE_GROUP = re.compile(r"\w+\([^()]*\)|\[[^][]*\]")
 """A call, or a list, without another inside."""
-LONGEST_LABEL = 40
-"""The longest text of a formula in a number's label."""
 
 
 class Derivatives:

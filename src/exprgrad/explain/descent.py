@@ -153,7 +153,8 @@ def descend_gradient(
     and ``RequestError`` for a rate that is 0 or not finite, or steps that are not from 1 to 100,000.
     """
     check_descent_request(wrt, rate, count, method)
-    here, update_of = dict(inputs), make_update(method, rate)
+    is_adam, is_searched = method.name == "adam", method.name == "line-search"
+    here, update_of = dict(inputs), adam_update(rate) if is_adam else momentum_update(rate, method)
     steps, doubts = list[Step](), list[tuple[int, Path]]()
     run, reach = at(here), abs(rate)
     evaluator = evaluator_for(run.graph)
@@ -169,7 +170,7 @@ def descend_gradient(
         if end is not None:
             return ended(place, *end)
         following = None
-        if method.name == "line-search":
+        if is_searched:
             searched = backtrack(at, here, run, rate)
             if searched is None:
                 return ended(place, *no_fall_ending(place, reach))
@@ -182,18 +183,13 @@ def descend_gradient(
         if is_still and (not method.has_memory or has_small_gradient([*steps, place])):
             return ended(place, *unmoved_ending([*steps, place]))
         steps.append(place._replace(update=update))
-        if not method.has_memory and has_returned(steps, moved):
+        before = steps[-2].inputs if len(steps) > 1 else {}
+        has_returned = before and all(has_same_numbers(before[name], moved[name]) for name in wrt)
+        if has_returned and not method.has_memory:
             there = f"from step {len(steps) - 2} on"
             return ended(place, "oscillates", f"{there} it goes back and forth between two points")
         here |= moved
         run = following or at(here)
-
-
-def has_returned(steps: Sequence[Step], moved: Mapping[str, Any]) -> bool:
-    """Whether the next point is the one before the last."""
-    return len(steps) > 1 and all(
-        has_same_numbers(steps[-2].inputs[name], moved[name]) for name in moved
-    )
 
 
 def doubtful_numbers(evaluator: Evaluator, run: DiagnosedRun) -> list[Path]:
@@ -232,24 +228,21 @@ Update = Callable[[Mapping[str, Any]], dict[str, Any]]
 """A rule for updates: the gradient in, the change of the inputs out; it may remember earlier gradients."""
 
 
-def make_update(method: Method, rate: float) -> Update:
-    """Make the update rule for the start of a descent."""
-    rules = {"momentum": momentum_update(rate, method.momentum), "adam": adam_update(rate)}
-    return rules.get(method.name, lambda gradient: scale_directions(gradient, -rate))
-
-
 def scale_directions(directions: Mapping[str, Any], factor: float) -> dict[str, Any]:
     """Multiply directions, by input, by a number."""
     return {name: scale_value(one, factor) for name, one in directions.items()}
 
 
-def momentum_update(rate: float, momentum: float) -> Update:
-    """Make steps along a velocity, ``momentum`` times the last one plus the gradient."""
+def momentum_update(rate: float, method: Method) -> Update:
+    """Make steps along a velocity, the momentum times the last one plus the gradient.
+
+    Plain descent has a momentum of 0.
+    """
     velocity: dict[str, Any] = {}
 
     def update(gradient: Mapping[str, Any]) -> dict[str, Any]:
         for name, grad in gradient.items():
-            velocity[name] = add_values(grad, scale_value(velocity.get(name, 0.0), momentum))
+            velocity[name] = add_values(grad, scale_value(velocity.get(name, 0.0), method.momentum))
         return scale_directions(velocity, -rate)
 
     return update
@@ -290,7 +283,7 @@ def backtrack(
     Returns None if the inputs stop changing before that.
     """
     gradient, sign, size = run.gradient, copysign(1.0, rate), abs(rate)
-    norm = hypot(*map(vector_length, gradient.values()))
+    norm = gradient_norm(gradient)
     while True:
         moved = {
             name: add_values(here[name], scale_value(grad, -sign * size))
@@ -306,7 +299,7 @@ def backtrack(
 
 def no_fall_ending(place: Step, reach: float) -> Ending:
     """Return the ending of a line search without a fall; ``reach`` is its last successful step's size."""
-    norm = hypot(*map(vector_length, place.gradient.values()))
+    norm = gradient_norm(place.gradient)
     message = f"at step {place.step} no step along the gradient improves the value"
     if reach * norm * norm <= FEW_ULPS * ulp(place.value):
         return "converged", f"{message} in doubles"
@@ -370,18 +363,14 @@ def nonfinite_ending(place: Step) -> Ending | None:
     return None
 
 
-def first_and_last_norm(steps: Sequence[Step]) -> tuple[float, float]:
-    """Return the norms of the first and the last gradient."""
-    first, last = (
-        hypot(*map(vector_length, step.gradient.values())) for step in (steps[0], steps[-1])
-    )
-    return first, last
+def gradient_norm(gradient: Mapping[str, Any]) -> float:
+    """Return the norm of a gradient over all inputs."""
+    return hypot(*map(vector_length, gradient.values()))
 
 
 def has_small_gradient(steps: Sequence[Step]) -> bool:
     """Whether the gradient is small enough to count as 0."""
-    first, last = first_and_last_norm(steps)
-    return last <= first * FALLEN
+    return gradient_norm(steps[-1].gradient) <= gradient_norm(steps[0].gradient) * FALLEN
 
 
 def unmoved_ending(steps: Sequence[Step]) -> Ending:
@@ -391,7 +380,8 @@ def unmoved_ending(steps: Sequence[Step]) -> Ending:
         return "converged", message
     return (
         "stalled",
-        f"{message}, though the gradient's norm is {first_and_last_norm(steps)[1]:.3g}: try a larger rate",
+        f"{message}, though the gradient's norm is {gradient_norm(steps[-1].gradient):.3g}: "
+        "try a larger rate",
     )
 
 

@@ -25,6 +25,7 @@ from exprgrad.run.evaluation import (
     evaluator_for,
     fewest_right_digits,
     is_finite,
+    remember,
     right_digits,
     smallest_count,
 )
@@ -44,6 +45,8 @@ NO_NUMBER = NOT_FINITE | {"nan-hessian", "infinite-hessian"}
 """The codes for numbers that are not finite."""
 ADVICE = "; write "
 """Begins the part of a help that says what to write instead."""
+MOST_GUARDS = 100
+"""The most answers of a run that are kept, by the digits requested."""
 MOST_COUNTED = 15
 """The digits of a double that can be right whatever the number is."""
 
@@ -70,9 +73,7 @@ class DiagnosedRun(evaluation.SweptRun):
         sides = self.one_sided
         if not sides or not self.true.diagnostics:
             return sides
-        from exprgrad.explain.kinks_met import nonsmooth_nodes
-
-        if self.rounded_kinks and self.rounded_kinks.issuperset(nonsmooth_nodes(self)):
+        if self.rounded_kinks and self.rounded_kinks.issuperset(self.nonsmooth):
             return {}
         return {
             name: side
@@ -91,13 +92,7 @@ class DiagnosedRun(evaluation.SweptRun):
         """The nodes that are at kinks and jumps by rounding alone, by the true numbers."""
         if not self.one_sided or self.graph.shapes or not self.true.diagnostics:
             return set()
-        from exprgrad.run.balls.balls import has_balls
-
-        if not has_balls():
-            return set()
-        from exprgrad.explain.kinks_met import nonsmooth_nodes
-
-        return self.truths.rounded_kinks(nonsmooth_nodes(self))
+        return self.truths.rounded_kinks(self.nonsmooth)
 
     @property
     def true(self) -> Guarded:
@@ -114,11 +109,10 @@ class DiagnosedRun(evaluation.SweptRun):
 
         The value does not count where the answer shows the gradient alone.
         """
-        found = self.guards.get((digits, has_value))
-        if found is None:
-            found = screen_answer(self, digits, has_value=has_value)
-            self.guards[digits, has_value] = found
-        return found
+        key = digits, has_value
+        return remember(
+            self.guards, key, lambda: screen_answer(self, digits, has_value=has_value), MOST_GUARDS
+        )
 
     @property
     def turns(self) -> tuple[Diagnostic, ...]:
@@ -169,9 +163,14 @@ class DiagnosedRun(evaluation.SweptRun):
         finite = all(map(is_finite, self.swept.values())) and not is_cut_short
         if finite and self.adjoints.quiet:
             return True
+        return bool(side_limit_reason(self)) or (finite and not self.nonsmooth)
+
+    @cached_property
+    def nonsmooth(self) -> list[int]:
+        """The nodes at a kink or a jump that the answer depends on, in the order of the visits."""
         from exprgrad.explain.kinks_met import nonsmooth_nodes
 
-        return bool(side_limit_reason(self)) or (finite and not nonsmooth_nodes(self))
+        return nonsmooth_nodes(self)
 
     @property
     def gradient(self) -> dict[str, Any]:
@@ -454,10 +453,6 @@ def doubtful_nodes(
     some = poor(run.values, data)
     others = poor(run.adjoints.grads, grads) if run.adjoints is not None else []
     if not (some or others):
-        return set(), set()
-    from exprgrad.run.balls.balls import has_balls
-
-    if not has_balls():
         return set(), set()
     from exprgrad.explain.digits.guard import confirm_poor_nodes
 

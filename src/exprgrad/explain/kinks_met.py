@@ -16,7 +16,7 @@ from exprgrad.explain.limits import side_limit_reason
 from exprgrad.explain.places import first_place, live_nodes
 from exprgrad.graph.graph import Algebra, Graph, dependency_flags, dependent_flags, interpret
 from exprgrad.graph.ops import BENT, BY_NAME, NonsmoothPoint, Op
-from exprgrad.run.evaluation import Diagnostic, Flag, SweptRun, evaluator_for
+from exprgrad.run.evaluation import Diagnostic, Flag, SweptRun, adjoints_of, evaluator_for
 from exprgrad.run.numbers.sweeps import (
     Adjoints,
     Template,
@@ -54,17 +54,12 @@ def inner_derivative_kinks(run: SweptRun) -> Iterator[Diagnostic]:
         for node in call.bends if needed[call.result] else ():
             op, operands = BY_NAME[graph.kinds[node]], graph.operands[node]
             seen = [values[operand] for operand in operands]
+            whole = [[*seen, values[node], *[1.0] * len(seen)]]
+            views = [[x, values[node], 1.0, 2.0] for x in seen] if op.variadic else whole
+            least = 2 if op.variadic else 1  # operands that tie
             for special in op.special:
-                if op.variadic:
-                    numbers = [[x, values[node], 1.0, 2.0] for x in seen]
-                    met = (
-                        sum(evaluator.holds(special.where, rule_slots(op), one) for one in numbers)
-                        > 1
-                    )
-                else:
-                    view = [*seen, values[node], *[1.0] * len(seen)]
-                    met = evaluator.holds(special.where, rule_slots(op), view)
-                if met:
+                met = [evaluator.holds(special.where, rule_slots(op), view) for view in views]
+                if sum(met) >= least:
                     does, help = SPECIAL_WORDS[special.code]
                     name = run.texts[node] if node == call.result else run.label(node)
                     message = f"{name} {does} here, and {call.text} is taken there"
@@ -104,10 +99,9 @@ def kink_diagnostics(
 
     Where one-sided derivatives were found, they give the help.
     """
-    assert run.adjoints is not None
-    helped = set()
+    helped, met = set(), adjoints_of(run, "kinks").met
     for node in nonsmooth_nodes(run, used):
-        for special, flags in run.adjoints.met[node]:
+        for special, flags in met[node]:
             verb, words = SPECIAL_WORDS[special.code]
             help = None if one_sided or special.code in helped else words
             helped.add(special.code)
@@ -183,8 +177,7 @@ def moving_operands(run: SweptRun, nodes: Iterable[int]) -> Mapping[int, bool]:
     A moving operand never stops a node from moving.  So a node is settled early if it stays even
     when every operand that might move does, or if one operand is sure to move it.
     """
-    assert run.adjoints is not None
-    graph, active = run.graph, run.adjoints.active
+    graph, active = run.graph, adjoints_of(run, "kinks").active
     known = {node: bool(active[node]) for node in graph.inputs.values()}
     asked = [operand for node in nodes for operand in graph.operands[node]]
     while asked:
@@ -261,11 +254,7 @@ def template_moves(
 
     algebra = Algebra(template_number, lambda _, node, seen: functions[graph.kinds[node]](*seen))
     values = interpret(graph, algebra, given)
-    asked = bytearray(len(graph))
-    asked[graph.output] = 1
-    for node in range(graph.output, -1, -1):
-        for operand in taken_operands(graph, node, values) if asked[node] else ():
-            asked[operand] = 1
+    asked = live_nodes(SweptRun("", graph, {}, values))
     flags = [name in moving for name in graph.payloads]
     for node, operands in enumerate(graph.operands):
         moves = [flags[operand] for operand in operands]
@@ -278,12 +267,3 @@ def template_moves(
                 for at, view in enumerate(views)
             )
     return flags[graph.output]
-
-
-def taken_operands(graph: Graph, node: int, values: Sequence[float]) -> tuple[int, ...]:
-    """Return a node's operands without the branch that a ``where`` does not take."""
-    operands = graph.operands[node]
-    if graph.kinds[node] != "where":
-        return operands
-    condition, x, y = operands
-    return condition, x if values[condition] else y

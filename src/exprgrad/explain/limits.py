@@ -10,14 +10,16 @@ if TYPE_CHECKING:
     from exprgrad.run.evaluation import SweptRun
 
 __all__ = [
-    "COUNTED", "LISTED_PATHS", "MOST_DRAWS", "MOST_STEPS", "SHARED", "check_significant_digits",
-    "side_limit_reason",
+    "COUNTED", "LISTED_PATHS", "LONGEST_LABEL", "MOST_DRAWS", "MOST_STEPS", "SHARED",
+    "check_significant_digits", "side_limit_reason",
 ]  # fmt: skip
 
 COUNTED = 6
 """The digits of a number that are right, or a warning says how many, where all digits are printed."""
 LISTED_PATHS = 5
 """The paths listed for each input by default."""
+LONGEST_LABEL = 40
+"""The longest text of a formula in a number's label."""
 SHARED = 6
 """In so many digits an answer has to be the same for doubles and for the decimals as typed."""
 MOST_STEPS = 100_000

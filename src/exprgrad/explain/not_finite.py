@@ -44,7 +44,7 @@ __all__ = ["diagnose_forward_sweep", "diagnose_reverse_sweep", "underflowing_lit
 
 LEAST_ABOVE = "the least double above 0 is 5e-324"
 WORD = re.compile(r"\w+")
-LARGEST_ENCLOSED, ENCLOSED_BITS = 10_000, 256
+LARGEST_ENCLOSED, BITS = 10_000, 256
 """The most nodes that are enclosed to explain such a number, and the precision."""
 LONGEST_STEP = 30
 """The longest text of a node on a path."""
@@ -63,7 +63,7 @@ def diagnose_forward_sweep(run: SweptRun, used: bytearray) -> Iterator[Diagnosti
             node
             for node in bad
             if (run.graph.operands[node] and node not in run.graph.implicit)
-            or is_overflowing_literal(run, node)
+            or is_plain_number(run.spelling(node))  # such as 1e400
         ] or bad
         if flags is needed:  # a constant in a branch that is not taken is no trouble
             made = [node for node in made if run.graph.kinds[node] != CONST]
@@ -76,9 +76,10 @@ def diagnose_forward_sweep(run: SweptRun, used: bytearray) -> Iterator[Diagnosti
             trouble = diagnose_nonfinite_data(run, node, found, severity)
             if flags is used:
                 then = explain_nan_gradient(run) if not place else ""
+                advice = [part for part in (rewrite_advice(run, node), trouble.help) if part]
                 trouble = trouble._replace(
                     message=trouble.message + then,
-                    help=prepend_rewrite_advice(run, node, trouble.help),
+                    help=": ".join(advice) or None,
                     path=path_to_output(run, node, used),
                 )
             yield trouble
@@ -121,7 +122,7 @@ def explain_nonfinite(
     end = "the largest double is 1.8e308" if value > 0 else "the least double is -1.8e308"
     overflow = ": overflow", end
     if not operands:
-        return overflow if is_overflowing_literal(run, node) else (" as given", None)
+        return overflow if is_plain_number(run.spelling(node)) else (" as given", None)
     op = BY_NAME.get(kind)
     if op is None:
         if not all(is_finite(run.values[operand]) for operand in operands):
@@ -174,8 +175,12 @@ def format_operands_place(run: SweptRun, node: int, found: Occurrences) -> str:
     graph = run.graph
     named = [o for o in graph.operands[node] if graph.kinds[o] != CONST]
     if graph.kinds[node] not in BY_NAME:
-        bad = next((o for o in named if not is_finite(run.values[o])), None)
-        return found.first() + (f"; {count_nonfinite_text(run, bad)}" if bad is not None else "")
+        met = ((operand, find_nonfinite(run.values[operand])) for operand in named)
+        bad, at = next(((one, at) for one, at in met if at is not None), (node, None))
+        if at is None:
+            return found.first()
+        value = number_text(number_in_place(run.values[bad], at.place))
+        return f"{found.first()}; {at.numbers(label_in_product(run, bad))} {value}{at.first()}"
     pairs = [(label_in_product(run, o), format_number_in_place(run, o, found.place)) for o in named]
     known = dict.fromkeys(f"{name} = {shown}" for name, shown in pairs[:4] if name != shown)
     if not known:
@@ -185,25 +190,12 @@ def format_operands_place(run: SweptRun, node: int, found: Occurrences) -> str:
 
 def format_number_in_place(run: SweptRun, node: int, place: Shape) -> str:
     """Write a node's number; for a 0 that is another number rounded, say so."""
-    value = number_in_place(run.values[node], place)
-    return number_text(value) + (
-        " after rounding" if value == 0 and is_rounded_to_zero(run, node) else ""
+    value, graph = number_in_place(run.values[node], place), run.graph
+    is_asked = value == 0 and not graph.shapes and len(graph) <= LARGEST_ENCLOSED and has_balls()
+    is_rounded = (
+        is_asked and run.errors[0][node] and enclose_nodes(graph, run.inputs, BITS)[node] != 0
     )
-
-
-def is_rounded_to_zero(run: SweptRun, node: int) -> bool:
-    """Whether a 0 is truly another number, rounded."""
-    graph, (errors, _) = run.graph, run.errors
-    is_asked = not graph.shapes and errors[node] and len(graph) <= LARGEST_ENCLOSED and has_balls()
-    return is_asked and bool(enclose_nodes(graph, run.inputs, ENCLOSED_BITS)[node] != 0)
-
-
-def count_nonfinite_text(run: SweptRun, node: int) -> str:
-    """Say which of a node's numbers are not finite: ``1 of 4 numbers of Z is nan, at [1, 1]``."""
-    found = find_nonfinite(run.values[node])
-    assert found is not None
-    value = number_text(number_in_place(run.values[node], found.place))
-    return f"{found.numbers(label_in_product(run, node))} {value}{found.first()}"
+    return f"{number_text(value)}{' after rounding' if is_rounded else ''}"
 
 
 def invalid_label_remark(run: SweptRun, node: int) -> str:
@@ -232,11 +224,6 @@ def invalid_label_remark(run: SweptRun, node: int) -> str:
         return f"{name} = {value} is not a label from 0 to {classes - 1}"
     label = "labels" if found.many > 1 else "a label"
     return f"{found.numbers(name)} not {label} from 0 to {classes - 1}{found.first()}, where it is {value}"
-
-
-def is_overflowing_literal(run: SweptRun, node: int) -> bool:
-    """Whether a node that is not finite was typed as a number beyond the doubles, such as ``1e400``."""
-    return is_plain_number(run.spelling(node))
 
 
 def label_or_literal(run: SweptRun, node: int) -> str:
@@ -278,11 +265,6 @@ def domain_help(run: SweptRun, node: int) -> str | None:
     if op.domain_words:
         where = WORD.sub(lambda found: called.get(found[0], (found[0], ATOM))[0], op.domain_words)
     return f"{operation_text(op.name, list(called.values()))} is defined where {where}"
-
-
-def prepend_rewrite_advice(run: SweptRun, node: int, help: str | None) -> str | None:
-    """Put before the help what to write instead, where something is known that is finite here."""
-    return ": ".join(part for part in (rewrite_advice(run, node), help) if part) or None
 
 
 # The way to the answer.
@@ -341,7 +323,7 @@ def diagnose_reverse_sweep(run: SweptRun, used: bytearray) -> Iterator[Diagnosti
     way = (
         path_to_output(run, user, used) if used[user] else None
     )  # a branch not taken leads nowhere
-    yield Diagnostic(code, severity, why, user, span, prepend_rewrite_advice(run, user, None), way)
+    yield Diagnostic(code, severity, why, user, span, rewrite_advice(run, user), way)
 
 
 def find_bad_grad(

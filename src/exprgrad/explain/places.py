@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Occurrences", "ScalarRun", "element_places", "find_nan", "find_nodes", "find_nonfinite",
-    "first_place", "join_words", "live_nodes", "number_in_place", "resolve_node",
+    "first_place", "format_tensor_share", "join_words", "live_nodes", "number_in_place", "resolve_node",
     "to_scalar_run", "used_operations",
 ]  # fmt: skip
 
@@ -47,11 +47,8 @@ class Occurrences(NamedTuple):
             return f"{label} is"
         if self.of == 1:
             return f"the only number of {label} is"
-        if self.many == self.of:
-            return f"all {self.of:,} numbers of {label} are"
-        return (
-            f"{self.many:,} of {self.of:,} numbers of {label} {'is' if self.many == 1 else 'are'}"
-        )
+        verb = "is" if self.many == 1 else "are"
+        return f"{format_tensor_share(self.many, self.of)} {label} {verb}"
 
     def first(self) -> str:
         """Write the first place: ``, the first at [2, 0]``."""
@@ -67,6 +64,11 @@ class Occurrences(NamedTuple):
             return " for its only number"
         many = "all" if self.many == self.of else f"{self.many:,} of"
         return f" for {many} {self.of:,} numbers{self.first()}"
+
+
+def format_tensor_share(many: int, of: int) -> str:
+    """Write how many of a tensor's numbers are meant: ``5 of 6 numbers of``."""
+    return f"all {of:,} numbers of" if many == of else f"{many:,} of {of:,} numbers of"
 
 
 def first_place(flags: Any) -> Occurrences | None:

@@ -634,8 +634,7 @@ def refuse_long_recursion(run: SweptRun) -> None:
 
 def differentiated_operations(run: SweptRun, nodes: Iterable[int]) -> list[int]:
     """Select the nodes that pass something on: differentiated operations."""
-    assert run.adjoints is not None
-    active, operands = run.adjoints.active, run.graph.operands
+    active, operands = adjoints_of(run, "orders").active, run.graph.operands
     return [node for node in nodes if active[node] and operands[node]]
 
 

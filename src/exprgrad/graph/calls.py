@@ -103,7 +103,13 @@ def fold_calls(graph: Graph) -> FoldedGraph:
 
     A node is behind a card if all its users are; a node that a closed call shares stays visible.
     """
-    homes = hidden_nodes(graph, closable_calls(graph))
+    closable = [  # a call that gives a constant, or an earlier node, has no card
+        not call.opened
+        and at in enclosing_calls(graph, call.result)
+        and bool(graph.operands[call.result])
+        for at, call in enumerate(graph.calls)
+    ]
+    homes = hidden_nodes(graph, closable)
     inside = collect_by_key((home, node) for node, home in homes.items())
     results = {graph.calls[at].result for at in inside}
     shown = [node for node in range(len(graph)) if node not in homes or node in results]
@@ -113,16 +119,6 @@ def fold_calls(graph: Graph) -> FoldedGraph:
         for at, nodes in inside.items()
     }
     return FoldedGraph(shown, closed, innermost_open_calls(graph, shown))
-
-
-def closable_calls(graph: Graph) -> list[bool]:
-    """Tell which calls are closed.  A call that gives a constant, or an earlier node, has no card."""
-    return [
-        not call.opened
-        and at in enclosing_calls(graph, call.result)
-        and bool(graph.operands[call.result])
-        for at, call in enumerate(graph.calls)
-    ]
 
 
 def propagate_down_calls(calls: Sequence[Call], own: Callable[[int, int], int]) -> list[int]:

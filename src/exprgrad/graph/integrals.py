@@ -358,7 +358,7 @@ WAVES: tuple[Op, ...] = (
         "Si", "x", ("sinc(x)",), "the sine integral: the integral of sin(t)/t from 0 to x", display_partials=("sin(x)/x",),
         value=f"z = abs(x); {WAVE}; t = z*z/8 - 1; "
         f"where(z < 4, x*{horner_text(SI_NEAR, 't')}, sign(x)*(pi/2 - (f*c + g*s)))",
-        latex=r"\operatorname{Si}(x)", value_ulp=3.0, second_abs=2e-17, foreign_names="sinint SinIntegral",
+        latex=r"\operatorname{Si}(x)", arb=lambda x: x.atan() if x.is_exact() and not x.is_finite() else x.si(), value_ulp=3.0, second_abs=2e-17, foreign_names="sinint SinIntegral",
     ),
     Op(
         "Ci", "x", ("where(x >= 0, where(x == inf, 0, cos(x)/x), nan)",),

@@ -25,6 +25,7 @@ from exprgrad.graph.structural import (
     Structural,
     TensorBuilder,
     broadcast_shape,
+    cite_source,
     passes_from_partial,
     shape_text,
     spread_back_reduction,
@@ -130,11 +131,6 @@ def dot_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
     return ()
 
 
-def dot_vjp(b: NodeBuilder, p: Propagation) -> int:
-    """The cotangent times the other vector: Giles (2008), section 2.2.2, with a row and a column."""
-    return b.apply("mul", p.given, p.operands[1 - p.position])
-
-
 def outer_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
     for at, shape in enumerate(shapes):
         if len(shape) != 1:
@@ -144,12 +140,6 @@ def outer_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
                 f"a matrix as one vector is reshape({{{at}}}, [{shape_size(shape)}])",
             )
     return (*shapes[0], *shapes[1])
-
-
-def outer_vjp(b: NodeBuilder, p: Propagation) -> int:
-    """Giles (2008), section 2.2.2, with a column and a row."""
-    x, y = p.operands
-    return b.apply("matmul", *((x, p.given) if p.position else (p.given, y)))
 
 
 # Linear systems and inverses.
@@ -387,15 +377,9 @@ def inv_formula(b: TensorBuilder, operands: Sequence[int], settings: Settings) -
     return b.apply("solve", operands[0], b.apply("diag", ones, settings=()))
 
 
-def inv_vjp(b: NodeBuilder, p: Propagation) -> int:
-    """Giles (2008), section 2.2.3: -out^T times the cotangent times out^T."""
-    back = transpose_matrices(b, p.out)
-    return b.apply("neg", b.apply("matmul", b.apply("matmul", back, p.given), back))
-
-
-def inv_jvp(b: NodeBuilder, p: Propagation) -> int:
-    """Minus out times the tangent times out."""
-    return b.apply("neg", b.apply("matmul", b.apply("matmul", p.out, p.given), p.out))
+def inverse_change(b: NodeBuilder, inverse: int, change: int) -> int:
+    """Build minus the inverse times a change times the inverse."""
+    return b.apply("neg", b.apply("matmul", b.apply("matmul", inverse, change), inverse))
 
 
 # Determinants.
@@ -491,21 +475,6 @@ def logdet_bound(
     )
 
 
-def det_definition(b: NumberBuilder, operands: Sequence[int], settings: Settings) -> int:
-    """Build sums of products; for large matrices eliminate."""
-    (x,) = operands
-    return (
-        combine_pivots(b, x, "mul", "neg")
-        if b.shape(x)[-1] > BY_MINORS
-        else determinant_by_expansion(b, x)
-    )
-
-
-def logdet_definition(b: NumberBuilder, operands: Sequence[int], settings: Settings) -> int:
-    """Build the sum of the logarithms of the pivots' absolute values."""
-    return combine_pivots(b, operands[0], "add", "", ("abs", "log"))
-
-
 def combine_pivots(
     b: NumberBuilder, x: int, kind: str, turned: str, functions: Sequence[str] = ()
 ) -> int:
@@ -580,16 +549,6 @@ def matrix_sum_settings(b: NodeBuilder, matrices: int, _: Settings = ()) -> Sett
     return None if rank == 2 else (rank - 2, rank - 1), False
 
 
-def det_slope(b: NodeBuilder, p: Propagation) -> int:
-    """Giles (2008), section 2.2.4: det(x) inv(x)^T, the cofactors, which a singular matrix has too."""
-    return b.apply("cofactors", p.operand)
-
-
-def logdet_slope(b: NodeBuilder, p: Propagation) -> int:
-    """Giles (2008), section 2.2.4: inv(x)^T times the cotangent."""
-    return transpose_matrices(b, b.apply("inv", p.operand))
-
-
 def cofactors_formula(b: TensorBuilder, operands: Sequence[int], settings: Settings) -> int:
     """Build the determinants of the minors with their signs; for large matrices det(x) inv(x)^T."""
     (x,) = operands
@@ -659,12 +618,22 @@ LINEAR_ALGEBRA = (
     ),
     Structural(
         "dot", "x y", "the inner product of two vectors",
-        dot_shape, lambda np, x, s: np.dot(*x), dot_vjp,
+        dot_shape, lambda np, x, s: np.dot(*x),
+        cite_source(
+            "The cotangent times the other vector: Giles (2008), section 2.2.2, with a row and a column.",
+            lambda b, p: b.apply("mul", p.given, p.operands[1 - p.position]),
+        ),
         latex=r"x \cdot y", gate="swap multiplier", to_number=True, foreign_names="inner vdot vecdot",
     ),
     Structural(
         "outer", "x y", "the matrix of all products of two vectors' numbers",
-        outer_shape, lambda np, x, s: np.outer(*x), outer_vjp,
+        outer_shape, lambda np, x, s: np.outer(*x),
+        cite_source(
+            "Giles (2008), section 2.2.2, with a column and a row.",
+            lambda b, p: b.apply(
+                "matmul", *((p.operands[0], p.given) if p.position else (p.given, p.operands[1]))
+            ),
+        ),
         latex=r"x \otimes y", gate="swap multiplier", foreign_names="ger",
     ),
     Structural(
@@ -676,24 +645,48 @@ LINEAR_ALGEBRA = (
     ),
     Structural(
         "inv", "x", "the inverse of a square matrix",
-        square_matrix_shape("of a number write 1/{0}"), None, inv_vjp, inv_jvp,
+        square_matrix_shape("of a number write 1/{0}"), None,
+        cite_source(
+            "Giles (2008), section 2.2.3: -out^T times the cotangent times out^T.",
+            lambda b, p: inverse_change(b, transpose_matrices(b, p.out), p.given),
+        ),
+        lambda b, p: inverse_change(b, p.out, p.given),
         latex=r"\operatorname{inv}(x)", gate="multiplier from both sides",
         fallback=inv_formula, undefined={"nan": SINGULAR}, foreign_names="Inverse MINVERSE inverse",
     ),
     Structural(
         "det", "x", "the determinant of a square matrix",
         square_matrix_shape("a number is its own determinant", 2), det_value,
-        **passes_from_partial(det_slope, along=matrix_sum_settings),
+        **passes_from_partial(
+            cite_source(
+                "Giles (2008), section 2.2.4: det(x) inv(x)^T, the cofactors, which a singular matrix "
+                "has too.",
+                lambda b, p: b.apply("cofactors", p.operand),
+            ),
+            along=matrix_sum_settings,
+        ),
         latex=r"\det(x)", gate="scaler, by the cofactors",
-        definition=det_definition, bound=det_bound, foreign_names="Det MDETERM determinant",
+        definition=lambda b, x, s: (
+            combine_pivots(b, x[0], "mul", "neg")
+            if b.shape(x[0])[-1] > BY_MINORS
+            else determinant_by_expansion(b, x[0])
+        ),
+         bound=det_bound, foreign_names="Det MDETERM determinant",
     ),
     Structural(
         "logdet", "x", "log(abs(det(x))): the logarithm of a determinant's size, whatever its sign",
         square_matrix_shape("of a number write log(abs({bare[0]}))", 2),
         lambda np, x, s: np.linalg.slogdet(x[0])[1],
-        **passes_from_partial(logdet_slope, along=matrix_sum_settings),
+        **passes_from_partial(
+            cite_source(
+                "Giles (2008), section 2.2.4: inv(x)^T times the cotangent.",
+                lambda b, p: transpose_matrices(b, b.apply("inv", p.operand)),
+            ),
+            along=matrix_sum_settings,
+        ),
         latex=r"\operatorname{logdet}(x)", gate="scaler, by the inverse",
-        definition=logdet_definition, bound=logdet_bound, undefined={"-inf": SINGULAR},
+        definition=lambda b, x, s: combine_pivots(b, x[0], "add", "", ("abs", "log")),
+         bound=logdet_bound, undefined={"-inf": SINGULAR},
         foreign_names="logabsdet",
     ),
     Structural(

@@ -19,8 +19,8 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from exprgrad.graph.op import (
     ATAN_SLOPE,
@@ -41,12 +41,13 @@ if TYPE_CHECKING:  # it takes long to load
     from fractions import Fraction
 
 __all__ = [
-    "ARITHMETIC_OPERATORS", "BENT", "BEYOND", "BY_INFIX", "BY_NAME", "COMMON", "COMPARISONS", "EQUATIONS", "FAMILIES", "FUNCTIONS",
+    "ARITHMETIC_OPERATORS", "BENT", "BEYOND", "BY_INFIX", "BY_NAME", "BY_POWERS", "BY_SIGNS", "COMMON", "COMPARISONS", "EQUATIONS", "EXTREMA", "FAMILIES", "FUNCTIONS",
     "IN_MATH", "IN_OTHER_WORDS", "LOGIC", "OPS", "PRODUCTS", "SUMS", "VARIADIC", "NonsmoothPoint", "Op",
-    "family_member", "is_function",
+    "by_row_name", "family_member", "is_function", "is_root",
 ]  # fmt: skip
 
 
+T = TypeVar("T")
 MOST_BITS = 8192
 """The most bits of a power's numerator or denominator; a longer one is no double, and no quotient of two."""
 
@@ -244,7 +245,7 @@ COMMON: tuple[Op, ...] = (
     Op(
         "abs", "x", ("sign(x)",), "the absolute value", latex=r"\left|x\right|", gate="sign router",
         definition="max(x, -x)", special=(NonsmoothPoint("x == 0", "kink", "its operand is 0", slope="abs(dx)"),),
-        value_ulp=0.0, partial_ulp=0.0, exact=abs, not_negative=True, not_zero="all", foreign_names="absolute fabs",
+        value_ulp=0.0, partial_ulp=0.0, exact=abs, not_negative=True, not_zero="all", arb=abs, foreign_names="absolute fabs",
     ),
     step_row("sign", r"\operatorname{sign}(x)", "x == 0", "its operand is 0", "sign(dx)", "-1, 0 or 1, as x is negative, 0 or positive", spellings="sgn", elsewhere="signum"),
     step_row("floor", r"\left\lfloor x \right\rfloor", "x == out", "its operand is a whole number", "where(dx < 0, out - 1, out)", "the greatest whole number not above x", exact=math.floor),
@@ -355,7 +356,7 @@ COMMON: tuple[Op, ...] = (
             f"{TURN}; -2*(u/k)*(v/k)*s*s", f"{TURN}; (y*s - x*s)/k/k*((y*s + x*s)/k/k)*s*s", f"{TURN}; 2*(u/k)*(v/k)*s*s",
         ),
         display_partials=("x/(x^2 + y^2)", "-y/(x^2 + y^2)"),
-        latex=r"\operatorname{atan2}(y, x)",
+        latex=r"\operatorname{atan2}(y, x)", arb=lambda y, x: y.atan2(y, x),
         special=(
             NonsmoothPoint(
                 "(y == 0)*(x <= 0)", "jump", "the point is on the cut, where the angle leaps by 2*pi",
@@ -418,7 +419,7 @@ COMMON: tuple[Op, ...] = (
             f"{ROOT}; where(max(abs(x) == inf, abs(y) == inf), inf, out)",
             f"{ROOT}; where(h == 0, 0, where(abs(x) == inf, sign(x) + 0*y, where(far, u, x)/below))", f"{ROOT}; where(h == 0, 0, where(abs(y) == inf, sign(y) + 0*x, where(far, v, y)/below))",
         ),
-        latex=r"\sqrt{x^{2} + y^{2}}", special=(NonsmoothPoint("out == 0", "kink", "both operands are 0", slope="hypot(dx, dy)"),), not_negative=True, not_zero="any",
+        latex=r"\sqrt{x^{2} + y^{2}}", arb=lambda x, y: (x * x + y * y).nonnegative_part().sqrt(), special=(NonsmoothPoint("out == 0", "kink", "both operands are 0", slope="hypot(dx, dy)"),), not_negative=True, not_zero="any",
     ),
 )
 """The rows that are always there."""
@@ -463,15 +464,32 @@ def register_rows(entries: Sequence[Op | Family]) -> None:
 register_rows(COMMON)
 BY_INFIX: dict[str, Op] = index_by(COMMON, "infix")
 COMPARISONS = names_with(COMMON, "opposite")
+EXTREMA = tuple(row for row in COMMON if row.winner)
 LOGIC = names_with(COMMON, "logic")
 SUMS = names_with(COMMON, "signs")
 PRODUCTS = names_with(COMMON, "powers")
+LEAF = Op("", "", (), "")
+"""An empty row, for inputs and constants."""
+BY_SIGNS = {row.signs: row.name for row in COMMON if row.signs}
+"""The names of the rows that are sums, by their operands' signs: ``(1, -1)`` is a difference."""
+BY_POWERS = {row.powers: row.name for row in COMMON if row.powers}
+"""The names of the rows that are products, by their operands' exponents: ``(1, -1)`` is a quotient."""
 ARITHMETIC_OPERATORS = {
     row.name: row.exact for row in COMMON if row.exact and (row.signs or row.powers)
 }
 """The rows of the four operations and the sign → Python's operators for them."""
 IN_MATH = frozenset(row.name for row in COMMON if not row.value and hasattr(math, row.name))
 """The rows that are functions of Python's ``math``."""
+
+
+def by_row_name(table: Mapping[str, T]) -> dict[str, T]:
+    """Return a table by the rows' names, given one by their infix symbols."""
+    return {BY_INFIX[symbol].name: entry for symbol, entry in table.items()}
+
+
+def is_root(kind: str) -> bool:
+    """Whether an operation is a root, the solution of an equation."""
+    return kind in BY_NAME and BY_NAME[kind].equation is not None
 
 
 # The rows that are not always there.

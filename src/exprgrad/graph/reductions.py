@@ -23,6 +23,7 @@ from exprgrad.graph.structural import (
     ShapeMismatch,
     Structural,
     TensorBuilder,
+    cite_source,
     count_reduced_elements,
     keepdims_shape,
     normalize_axes,
@@ -76,11 +77,6 @@ def spread_back(b: NodeBuilder, p: Propagation, reduction: int) -> int:
 # Sums.
 
 
-def sum_vjp(b: NodeBuilder, p: Propagation) -> int:
-    """A sum passes its cotangent to every term: Griewank and Walther (2008), section 3.2."""
-    return spread_back(b, p, p.given)
-
-
 def mean_vjp(b: NodeBuilder, p: Propagation) -> int:
     """A sum's, over the number of terms: Griewank and Walther (2008), section 3.2."""
     count = count_reduced_elements(b.shape(p.operand), p.settings[0])
@@ -88,15 +84,6 @@ def mean_vjp(b: NodeBuilder, p: Propagation) -> int:
 
 
 # Products.
-
-
-def prod_slope(b: NodeBuilder, p: Propagation) -> int:
-    """The product of the other numbers, without division, so that zeros do no harm.
-
-    Products of pairs are made level by level and handed down again, as in Griewank and Walther
-    (2008), section 3.3 (Speelpenning's product).
-    """
-    return product_of_others(b, p.operand, p.settings[0])
 
 
 def product_bound(
@@ -122,14 +109,13 @@ def product_bound(
     return bound
 
 
-def product_quotient(b: NodeBuilder, p: Propagation) -> int:
-    """The product of the other numbers, as a quotient."""
-    return b.apply("div", spread_back(b, p, p.out), p.operand)
+def prod_slope(b: NodeBuilder, p: Propagation) -> int:
+    """The product of the other numbers, without division, so that zeros do no harm.
 
-
-def product_of_others(b: NodeBuilder, x: int, axes: Any) -> int:
-    """Build, for every number, the product of the other numbers along some axes."""
-    shape = b.shape(x)
+    Products of pairs are made level by level and handed down again, as in Griewank and Walther
+    (2008), section 3.3 (Speelpenning's product).
+    """
+    x, axes, shape = p.operand, p.settings[0], b.shape(p.operand)
     gone = normalize_axes(axes, shape)
     stay = tuple([at for at in range(len(shape)) if at not in gone])
     order = stay + gone
@@ -214,13 +200,6 @@ def maximum_bound(
     return np.max(np.where(may_be, off, 0.0), axis=along, keepdims=bool(keepdims))
 
 
-def minimum_bound(
-    np: Any, operands: Sequence[Any], errors: Sequence[Any], out: Any, settings: Settings
-) -> Any:
-    """Return the greatest error of the numbers that may be the least."""
-    return maximum_bound(np, [-operands[0]], errors, out, settings)
-
-
 # Running sums and products.
 
 
@@ -248,12 +227,6 @@ def library_scan(name: str) -> Value:
         return np.flip(function(np.flip(x, at), at), at) if reverse else function(x, at)
 
     return value
-
-
-def cumsum_vjp(b: NodeBuilder, p: Propagation) -> int:
-    """Each number gets the sum over the results that contain it: Griewank and Walther (2008), 3.2."""
-    axis, reverse = p.settings
-    return b.apply("cumsum", p.given, settings=(axis, not reverse))
 
 
 def cumprod_vjp(b: NodeBuilder, p: Propagation) -> int:
@@ -370,11 +343,6 @@ def norm_slope(b: NodeBuilder, p: Propagation) -> int:
     return b.apply("where", zero, b.constant(0.0), b.apply("div", p.operand, out))
 
 
-def unit_vector(b: NodeBuilder, p: Propagation) -> int:
-    """Build x/norm(x)."""
-    return b.apply("div", p.operand, spread_back(b, p, p.out))
-
-
 # Softmax, log-sum-exp, and the loss that is made of them.
 
 
@@ -391,12 +359,6 @@ def softmax_formula(b: TensorBuilder, operands: Sequence[int], settings: Setting
     is_top, below = b.apply("eq", x, top), b.apply("sub", x, top)
     raised = b.apply("exp", b.apply("where", is_top, b.constant(0.0), below))
     return b.apply("div", raised, b.apply("sum", raised, settings=along))
-
-
-def softmax_definition(b: NumberBuilder, operands: Sequence[int], settings: Settings) -> int:
-    """exp(x - log(sum(exp(x))))."""
-    (x,) = operands
-    return b.apply("exp", b.apply("sub", x, b.fold("logsumexp", x, (settings[0], True))))
 
 
 class LogSumExpParts(NamedTuple):
@@ -500,15 +462,6 @@ def logsumexp_bound(
     ) + UNIT * abs(out)
 
 
-def logsumexp_slope(b: NodeBuilder, p: Propagation) -> int:
-    """Boyd and Vandenberghe (2004), section 3.1.5: the gradient is softmax(x)."""
-    return b.apply("softmax", p.operand, settings=p.settings[:1])
-
-
-def onehot_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
-    return (*shapes[0], settings[0])
-
-
 def onehot_formula(b: TensorBuilder, operands: Sequence[int], settings: Settings) -> int:
     """Build 1 at the place of each label, 0 elsewhere; nan for an invalid label."""
     (y,), (classes,) = operands, settings
@@ -518,13 +471,6 @@ def onehot_formula(b: TensorBuilder, operands: Sequence[int], settings: Settings
     known = b.apply("mul", known, b.apply("lt", labels, b.constant(float(classes))))
     each = b.literal(Literal((classes,), tuple(map(float, range(classes)))))
     return b.apply("where", known, b.apply("eq", labels, each), b.constant(math.nan))
-
-
-def onehot_bound(
-    np: Any, operands: Sequence[Any], errors: Sequence[Any], out: Any, settings: Settings
-) -> Any:
-    """Bound by 1 where the label has an error, for it may be another label."""
-    return np.where(errors[0][..., None] == 0, 0.0 * out, 1.0)
 
 
 def pass_nothing(b: NodeBuilder, p: Propagation) -> None:
@@ -548,12 +494,6 @@ def cross_entropy_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
             f"for labels write reshape({{1}}, {list(x[:-1])})" if column else None,
         )
     return ()
-
-
-def cross_entropy_labels(shapes: Sequence[Shape], settings: Settings) -> tuple[int, int] | None:
-    """Return the targets' position and the number of classes, if they are labels."""
-    x, y = shapes
-    return (1, x[-1]) if has_label_targets(x, y) else None
 
 
 def cross_entropy_formula(b: TensorBuilder, operands: Sequence[int], settings: Settings) -> int:
@@ -633,7 +573,11 @@ def cross_entropy_slope(b: NodeBuilder, p: Propagation) -> int | None:
 REDUCTIONS = (
     Structural(
         "sum", "x", "the sum of all numbers, or along an axis",
-        reduction_shape, library_reduction("sum"), sum_vjp,
+        reduction_shape, library_reduction("sum"),
+        cite_source(
+            "A sum passes its cotangent to every term: Griewank and Walther (2008), section 3.2.",
+            lambda b, p: spread_back(b, p, p.given),
+        ),
         parameters=AXES, latex=r"\sum x", gate="distributor",
     ),
     Structural(
@@ -644,7 +588,9 @@ REDUCTIONS = (
     ),
     Structural(
         "prod", "x", "the product of all numbers, or along an axis",
-        reduction_shape, library_reduction("prod"), **passes_from_partial(prod_slope, product_quotient),
+        reduction_shape, library_reduction("prod"), **passes_from_partial(
+            prod_slope, lambda b, p: b.apply("div", spread_back(b, p, p.out), p.operand)
+        ),
         bound=product_bound(
             library_reduction("prod"), lambda shape, s: count_reduced_elements(shape, s[0])
         ),
@@ -662,18 +608,25 @@ REDUCTIONS = (
         reduction_shape, library_reduction("min"), **passes_from_partial(extremum_slope),
         parameters=AXES, spelled="min", latex=r"\min x", gate="router",
         kink=extremum_kink, kink_words="several numbers are the least", averages=True,
-        definition=fold_definition("min"), bound=minimum_bound, foreign_names="amin",
+        definition=fold_definition("min"), foreign_names="amin",
+        bound=lambda np, x, off, out, s: maximum_bound(np, [-x[0]], off, out, s),
     ),
     Structural(
         "norm", "x", "the root of the sum of squares, of all numbers or along an axis",
-        reduction_shape, None, **passes_from_partial(norm_slope, unit_vector),
+        reduction_shape, None, **passes_from_partial(
+            norm_slope, lambda b, p: b.apply("div", p.operand, spread_back(b, p, p.out))
+        ),
         parameters=AXES, latex=r"\left\|x\right\|", gate="scaler, to unit length",
         kink=lambda np, x, out, s: out == 0, kink_words="all its numbers are 0",
         definition=norm_definition, fallback=norm_formula, bound=norm_bound,
     ),
     Structural(
         "cumsum", "x", "the sum so far, number by number along an axis; from its end if reverse",
-        scan_shape, library_scan("cumsum"), cumsum_vjp,
+        scan_shape, library_scan("cumsum"),
+        cite_source(
+            "Each number gets the sum over the results that contain it: Griewank and Walther (2008), 3.2.",
+            lambda b, p: b.apply("cumsum", p.given, settings=(p.settings[0], not p.settings[1])),
+        ),
         parameters=RUNNING, latex=r"\operatorname{cumsum}(x)", gate="distributor",
         terms=lambda shapes, s: shapes[0][scan_axis(s[0], shapes[0])],
         foreign_names="Accumulate cumulative_sum",
@@ -689,11 +642,17 @@ REDUCTIONS = (
         "softmax", "x", "exp(x)/sum(exp(x)) along an axis, the last by default",
         softmax_shape, None, apply_softmax_jacobian, apply_softmax_jacobian,
         parameters=LAST, latex=r"\operatorname{softmax}(x)", gate="competition",
-        definition=softmax_definition, fallback=softmax_formula, bound=softmax_bound,
+        definition=lambda b, x, s: b.apply(
+            "exp", b.apply("sub", x[0], b.fold("logsumexp", x[0], (s[0], True)))
+        ),
+        fallback=softmax_formula, bound=softmax_bound,
     ),
     Structural(
         "reduce_logsumexp", "x", "log(sum(exp(x))) of all numbers, or along an axis",
-        reduction_shape, None, **passes_from_partial(logsumexp_slope),
+        reduction_shape, None, **passes_from_partial(cite_source(
+            "Boyd and Vandenberghe (2004), section 3.1.5: the gradient is softmax(x).",
+            lambda b, p: b.apply("softmax", p.operand, settings=p.settings[:1]),
+        )),
         parameters=AXES, spelled="logsumexp", latex=r"\operatorname{logsumexp}(x)", gate="softmax router",
         definition=fold_definition("logsumexp"), fallback=logsumexp_formula, bound=logsumexp_bound,
         foreign_names="log_sum_exp",
@@ -704,15 +663,17 @@ REDUCTIONS = (
         cross_entropy_shape, None,
         **passes_from_partial(cross_entropy_slope, along=lambda *_: (None, False)),
         latex=r"\operatorname{cross\_entropy}(x, y)", gate="softmax less the targets",
-        definition=cross_entropy_definition, labels=cross_entropy_labels, fallback=cross_entropy_formula,
-        bound=cross_entropy_bound,
+        definition=cross_entropy_definition, fallback=cross_entropy_formula, bound=cross_entropy_bound,
+        labels=lambda shapes, s: (1, shapes[0][-1]) if has_label_targets(*shapes) else None,
         to_number=True, foreign_names="crossentropy",
     ),
     Structural(
         "onehot", "y", "a row for each label from 0 up: 1 in the label's place, 0 elsewhere",
-        onehot_shape, None, pass_nothing, pass_nothing,
+        lambda shapes, s: (*shapes[0], s[0]), None, pass_nothing, pass_nothing,
         parameters=(Parameter("classes", "size", ...),), latex=r"\operatorname{onehot}(y)", gate="blocker",
-        labels=lambda shapes, s: (0, s[0]), fallback=onehot_formula, bound=onehot_bound,
+        labels=lambda shapes, s: (0, s[0]), fallback=onehot_formula,
+        # where a label has an error it may be another one
+        bound=lambda np, y, off, out, s: np.where(off[0][..., None] == 0, 0.0 * out, 1.0),
         foreign_names="one_hot",
     ),
 )

@@ -98,7 +98,7 @@ RECIPROCALS: tuple[Op, ...] = (
     ),
     Op(
         "rad", "x", ("pi/180",), "the radians of x degrees", value="pi/180*x",
-        definition="pi*x/180", latex=r"\operatorname{rad}(x)", inverse="deg", foreign_names="radians deg2rad", monotone=1,
+        definition="pi*x/180", arb=lambda x: x * x.pi() / 180, latex=r"\operatorname{rad}(x)", inverse="deg", foreign_names="radians deg2rad", monotone=1,
     ),
 )
 
@@ -577,6 +577,7 @@ NORMALS: tuple[Op, ...] = (
         latex=r"\operatorname{normpdf}(x)",
         not_negative=True,
         value_ulp=3.0,
+        arb=lambda x: (-x * x / 2).exp() / (2 * x.pi()).sqrt(),
         foreign_names="norm_pdf normal_pdf",
     ),
     Op(

@@ -18,9 +18,9 @@ from exprgrad.graph.graph import Literal, Settings, Shape, shape_size
 
 __all__ = [
     "MOST_AXES", "TINY", "UNIT", "NodeBuilder", "NumberBuilder", "Parameter", "Propagation",
-    "ShapeMismatch", "Structural", "TensorBuilder", "broadcast_shape", "count_reduced_elements",
-    "keepdims_shape", "normalize_axes", "normalize_axis", "passes_from_partial", "reduce_shape",
-    "repeated_axes", "shape_text", "spread_back_reduction", "sum_of_products", "sum_to_shape",
+    "ShapeMismatch", "Structural", "TensorBuilder", "broadcast_shape", "cite_source",
+    "count_reduced_elements", "keepdims_shape", "normalize_axes", "normalize_axis", "passes_from_partial",
+    "reduce_shape", "repeated_axes", "shape_text", "spread_back_reduction", "sum_to_shape",
 ]  # fmt: skip
 
 MOST_AXES = 32
@@ -114,6 +114,12 @@ class Propagation(NamedTuple):
 
 PropagationRule = Callable[[NodeBuilder, Propagation], int | None]
 """Builds the node passed on; None where nothing is."""
+
+
+def cite_source(source: str, rule: PropagationRule) -> PropagationRule:
+    """Return a rule with its source, and why it holds, as its docstring."""
+    rule.__doc__ = source
+    return rule
 
 
 PartialRule = Callable[[NodeBuilder, Propagation], int | None]
@@ -325,11 +331,6 @@ def sum_to_shape(b: NodeBuilder, wide: int, shape: Shape) -> int:
     axes = repeated_axes(shape, b.shape(wide))
     narrow = b.apply("sum", wide, settings=(axes if len(axes) != 1 else axes[0], False))
     return b.apply("reshape", narrow, settings=(shape,))
-
-
-def sum_of_products(b: NodeBuilder, x: int, y: int) -> int:
-    """Build the sum of all x*y."""
-    return b.apply("sum", b.apply("mul", x, y), settings=(None, False))
 
 
 def count_reduced_elements(shape: Shape, axes: Axes) -> int:

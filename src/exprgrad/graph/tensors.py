@@ -22,9 +22,9 @@ from exprgrad.graph.structural import (
     Structural,
     TensorBuilder,
     broadcast_shape,
+    cite_source,
     normalize_axis,
     shape_text,
-    sum_of_products,
     sum_to_shape,
 )
 
@@ -33,11 +33,6 @@ __all__ = ["STRUCTURAL", "WORDS", "axis_permutation", "axis_ranges", "index_text
 AXIS_0 = Parameter("axis", "axis", 0)
 
 # Shapes that stay full.
-
-
-def transpose_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
-    (x,) = shapes
-    return tuple([x[at] for at in axis_permutation(settings, x)])
 
 
 def axis_permutation(settings: Settings, shape: Shape) -> tuple[int, ...]:
@@ -82,11 +77,6 @@ def reshape_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
     return tuple(wanted)
 
 
-def reshape_vjp(b: NodeBuilder, p: Propagation) -> int:
-    """The operand's own shape again: moved back, as in Griewank and Walther (2008), section 3.2."""
-    return b.apply("reshape", p.given, settings=(b.shape(p.operand),))
-
-
 # Repeating and picking.
 
 
@@ -102,11 +92,6 @@ def broadcast_to_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
             "sizes are matched from the last, and only a size 1 stretches",
         )
     return tuple(wanted)
-
-
-def broadcast_vjp(b: NodeBuilder, p: Propagation) -> int:
-    """A copy passes its cotangent back, so copies add up: Griewank and Walther (2008), section 3.2."""
-    return sum_to_shape(b, p.given, b.shape(p.operand))
 
 
 def linspace_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
@@ -133,16 +118,6 @@ def linspace_weights(b: NodeBuilder, p: Propagation) -> int:
     """Build an end's weight in each number: from 1 to 0 for the first end, from 0 to 1 for the second."""
     ends = [b.constant(float(at == p.position)) for at in (0, 1)]
     return b.apply("linspace", *ends, settings=p.settings)
-
-
-def linspace_vjp(b: NodeBuilder, p: Propagation) -> int:
-    """Weighted copies of the ends, reversed as in Griewank and Walther (2008), section 3.2."""
-    return sum_of_products(b, p.given, linspace_weights(b, p))
-
-
-def linspace_jvp(b: NodeBuilder, p: Propagation) -> int:
-    """The weights times the tangent of an end."""
-    return b.apply("mul", p.given, linspace_weights(b, p))
 
 
 Place = int | tuple[int | None, int | None]
@@ -194,19 +169,9 @@ def index_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
     return tuple([stop - start for (start, stop), one in zip(ends, alone, strict=True) if not one])
 
 
-def index_value(np: Any, operands: Sequence[Any], settings: Settings) -> Any:
-    """Return the numbers at an index."""
-    return operands[0][array_subscript(settings[0])]
-
-
 def array_subscript(places: Sequence[Place]) -> tuple[int | slice, ...]:
     """Return the subscript that an array takes."""
     return tuple([place if isinstance(place, int) else slice(*place) for place in places])
-
-
-def index_vjp(b: NodeBuilder, p: Propagation) -> int:
-    """Zeros, with the cotangent where it was taken from: Griewank and Walther (2008), section 3.2."""
-    return b.apply("place", p.given, settings=(b.shape(p.operand), p.settings[0]))
 
 
 def place_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
@@ -224,11 +189,6 @@ def place_value(np: Any, operands: Sequence[Any], settings: Settings) -> Any:
     found = np.zeros(shape)
     found[array_subscript(places)] = operands[0]
     return found
-
-
-def place_vjp(b: NodeBuilder, p: Propagation) -> int:
-    """Take the part out again: Griewank and Walther (2008), section 3.2."""
-    return b.apply("index", p.given, settings=(p.settings[1],))
 
 
 # Joining.
@@ -249,18 +209,17 @@ def resolve_join_axis(shapes: Sequence[Shape], axis: int) -> int:
         if len(shape) != len(shapes[0]):
             raise ShapeMismatch("{op} needs operands with the same number of axes", None, both)
         if (*shape[:at], *shape[at + 1 :]) != (*shapes[0][:at], *shapes[0][at + 1 :]):
+            apart = [
+                at
+                for at, sizes in enumerate(zip(shapes[0], shape, strict=True))
+                if len({*sizes}) > 1
+            ]
             raise ShapeMismatch(
                 f"{{op}} along axis {axis} needs all other sizes to match",
-                suggest_join_axis(shapes[0], shape),
+                f"they can be joined along axis={apart[0]}" if len(apart) == 1 else None,
                 both,
             )
     return at
-
-
-def suggest_join_axis(one: Shape, other: Shape) -> str | None:
-    """Suggest the axis along which two tensors can be joined."""
-    apart = [at for at, (a, b) in enumerate(zip(one, other, strict=True)) if a != b]
-    return f"they can be joined along axis={apart[0]}" if len(apart) == 1 else None
 
 
 def concat_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
@@ -296,21 +255,11 @@ def stack_vjp(b: NodeBuilder, p: Propagation) -> int:
 # Diagonals.
 
 
-def require_square(shape: Shape) -> None:
-    """Refuse what is not a square matrix."""
-    if len(shape) != 2 or shape[0] != shape[1]:
-        raise ShapeMismatch("{op} needs a square matrix")
-
-
 def trace_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
-    require_square(shapes[0])
+    """Return a number's shape; refuse what is not a square matrix."""
+    if len(shapes[0]) != 2 or shapes[0][0] != shapes[0][1]:
+        raise ShapeMismatch("{op} needs a square matrix")
     return ()
-
-
-def trace_vjp(b: NodeBuilder, p: Propagation) -> int:
-    """The identity times the cotangent: Giles (2008), section 2.2, with C = tr(A)."""
-    length = b.shape(p.operand)[0]
-    return b.apply("diag", b.apply("broadcast", p.given, settings=((length,),)), settings=())
 
 
 def diag_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
@@ -322,47 +271,66 @@ def diag_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
     return x[:1]
 
 
-def diag_vjp(b: NodeBuilder, p: Propagation) -> int:
-    """A diagonal is read where it is written, and written where it is read: Giles (2008), section 2.2."""
-    return b.apply("diag", p.given, settings=())
-
-
 # fmt: off
 MOVES = (
     Structural(
         "transpose", "x", "the axes in reverse, or in the order given by axes; x.T is the same",
-        transpose_shape, lambda np, x, s: np.transpose(x[0], s[0]), transpose_vjp,
+        lambda shapes, s: tuple(shapes[0][at] for at in axis_permutation(s, shapes[0])),
+        lambda np, x, s: np.transpose(x[0], s[0]), transpose_vjp,
         parameters=(Parameter("axes", "order"),), latex=r"x^{\top}", gate="mover",
         moves=True, foreign_names="permute swapaxes",
     ),
     Structural(
         "reshape", "x", "the same numbers, row by row, in another shape; one size may be -1",
-        reshape_shape, lambda np, x, s: np.reshape(x[0], s[0]), reshape_vjp,
+        reshape_shape, lambda np, x, s: np.reshape(x[0], s[0]),
+        cite_source(
+            "The operand's own shape again: moved back, as in Griewank and Walther (2008), section 3.2.",
+            lambda b, p: b.apply("reshape", p.given, settings=(b.shape(p.operand),)),
+        ),
         parameters=(Parameter("shape", "shape", ...),), latex=r"\operatorname{reshape}(x)", gate="mover",
         moves=True, foreign_names="view",
     ),
     Structural(
         "broadcast", "x", "x repeated to a shape, as NumPy broadcasts",
-        broadcast_to_shape, lambda np, x, s: np.broadcast_to(x[0], s[0]), broadcast_vjp,
+        broadcast_to_shape, lambda np, x, s: np.broadcast_to(x[0], s[0]),
+        cite_source(
+            "A copy passes its cotangent back, so copies add up: Griewank and Walther (2008), section 3.2.",
+            lambda b, p: sum_to_shape(b, p.given, b.shape(p.operand)),
+        ),
         parameters=(Parameter("shape", "shape", ...),), latex=r"\operatorname{broadcast}(x)", gate="copier",
         moves=True, foreign_names="broadcast_to expand",
     ),
     Structural(
         "linspace", "a b", "n numbers from a to b, equally far apart",
-        linspace_shape, None, linspace_vjp, linspace_jvp,
+        linspace_shape, None,
+        cite_source(
+            "Weighted copies of the ends, reversed as in Griewank and Walther (2008), section 3.2.",
+            lambda b, p: b.apply(
+                "sum", b.apply("mul", p.given, linspace_weights(b, p)), settings=(None, False)
+            ),
+        ),
+        lambda b, p: b.apply("mul", p.given, linspace_weights(b, p)),
         parameters=(Parameter("n", "size", ...),), latex=r"\operatorname{linspace}(a, b)",
         gate="distributor, scaled",
         fallback=linspace_formula,
     ),
     Structural(
         "index", "x", "the numbers at some places: x[0], x[0, 1], x[1:3], x[:, 0]",
-        index_shape, index_value, index_vjp,
+        index_shape, lambda np, x, s: x[0][array_subscript(s[0])],
+        cite_source(
+            "Zeros, with the cotangent where it was taken from: Griewank and Walther (2008), section 3.2.",
+            lambda b, p: b.apply("place", p.given, settings=(b.shape(p.operand), p.settings[0])),
+        ),
         parameters=(Parameter("at", "places", ...),), latex=r"x_{at}", gate="picker",
         picks=True, moves=True,
     ),
     Structural(
         "place", "x", "zeros of a shape, with x at some places",
-        place_shape, place_value, place_vjp,
+        place_shape, place_value,
+        cite_source(
+            "Take the part out again: Griewank and Walther (2008), section 3.2.",
+            lambda b, p: b.apply("index", p.given, settings=(p.settings[1],)),
+        ),
         parameters=(Parameter("shape", "shape", ...), Parameter("at", "places", ...)),
         latex=r"\operatorname{place}(x)", gate="mover",
     ),
@@ -379,13 +347,24 @@ MOVES = (
     ),
     Structural(
         "trace", "x", "the sum of a square matrix's diagonal",
-        trace_shape, lambda np, x, s: np.trace(x[0]), trace_vjp,
+        trace_shape, lambda np, x, s: np.trace(x[0]),
+        cite_source(
+            "The identity times the cotangent: Giles (2008), section 2.2, with C = tr(A).",
+            lambda b, p: b.apply(
+                "diag", b.apply("broadcast", p.given, settings=(b.shape(p.operand)[:1],)), settings=()
+            ),
+        ),
         latex=r"\operatorname{tr}(x)", gate="copier, to the diagonal", to_number=True,
         terms=lambda shapes, s: shapes[0][0], foreign_names="tr",
     ),
     Structural(
         "diag", "x", "the diagonal matrix of a vector; the diagonal of a square matrix",
-        diag_shape, lambda np, x, s: np.diag(x[0]), diag_vjp,
+        diag_shape, lambda np, x, s: np.diag(x[0]),
+        cite_source(
+            "A diagonal is read where it is written, and written where it is read: Giles (2008), "
+            "section 2.2.",
+            lambda b, p: b.apply("diag", p.given, settings=()),
+        ),
         latex=r"\operatorname{diag}(x)", gate="mover", terms=lambda shapes, s: 1,
     ),
 )
@@ -395,12 +374,6 @@ MOVES = (
 # All rows.
 
 
-def check_is_computable(row: Structural) -> None:
-    """Raise ``ValueError`` for a row with neither a value nor a fallback."""
-    if row.value is None and row.fallback is None:
-        raise ValueError(f"the row '{row.name}' needs a value or a formula")
-
-
 STRUCTURAL: dict[str, Structural] = {
     row.name: row for row in (*LINEAR_ALGEBRA, *REDUCTIONS, *MOVES)
 }
@@ -408,4 +381,5 @@ WORDS: dict[str, Structural] = {row.word: row for row in STRUCTURAL.values() if 
 """The rows by the word that users write before the operands."""
 
 for row in STRUCTURAL.values():
-    check_is_computable(row)
+    if row.value is None and row.fallback is None:
+        raise ValueError(f"the row '{row.name}' needs a value or a formula")

@@ -28,7 +28,7 @@ from exprgrad.source import cut_text
 
 __all__ = [
     "PASSED", "EdgeTexts", "contribution_texts", "label_in_parentheses", "label_in_product", "pass_texts",
-    "rule_of", "shown_rules",
+    "rule_of",
 ]  # fmt: skip
 
 PASSED = "·"
@@ -60,13 +60,6 @@ class NamedGraph(Protocol):
         """Return a node's name, or else its text."""
 
 
-def shown_rules(run: NamedGraph, user: int) -> Callable[[int], str]:
-    """Return the shown rules of a node's edges, by the operand's position; empty if shapes decide them."""
-    if run.graph.kinds[user] not in BY_NAME:
-        return lambda position: ""
-    return lambda position: rule_of(run.graph, user, position, run.names, run.texts)[0]
-
-
 def rule_of(
     graph: Graph, user: int, position: int, names: Mapping[int, str], written: Sequence[str]
 ) -> tuple[str, int]:
@@ -90,10 +83,8 @@ def rule_of(
     return rule_text(rule, values, numbers)
 
 
-@cache
-def constant_rule_text(rule: Graph) -> tuple[str, int]:
-    """Write a rule that is the same everywhere; return its level too."""
-    return rule_text(rule, {})
+constant_rule_text = cache(partial(rule_text, values={}))
+"""Writes a rule that is the same everywhere; returns its level too."""
 
 
 # Where shapes are known.
@@ -136,11 +127,12 @@ def contribution_texts(
     texts = text_prefixes(graph, {}, edge_labels(run, graph, called, grad), limit)
     found = {}
     for at, (position, local) in enumerate(zip(positions, is_local, strict=True)):
-        passed, slope = outputs[2 * at], outputs[2 * at + 1]
+        passed, slope = outputs[2 * at], texts[outputs[2 * at + 1]]
+        diagonal = f"diag({slope})" if run.graph.shape(user) else slope
         found[position] = EdgeTexts(
             cut_text(texts[passed], limit),
             by_shapes(graph, passed),
-            diagonal_text(run, user, texts[slope], limit) if local else "",
+            cut_text(diagonal, limit) if local else "",
         )
     return found
 
@@ -198,8 +190,3 @@ def by_shapes(graph: Graph, node: int) -> str:
         for o in operands
     ]
     return operation_text(graph.kinds[node], called, settings=graph.payloads[node], spaced=True)
-
-
-def diagonal_text(run: NamedGraph, user: int, slope: str, limit: int) -> str:
-    """Write a local derivative taken number by number: a diagonal matrix, or a number."""
-    return cut_text(f"diag({slope})" if run.graph.shape(user) else slope, limit)

@@ -144,18 +144,14 @@ class Floats:
         if function is None:
             self.points += 1
             if self.points > FEW_POINTS and len(self.graph) <= LONGEST_COMPILED:
-                self.compile(wrt)
+                from exprgrad.run.engines.point_function import build_screened_function
+
+                visited = dict.fromkeys(self.tape(wrt).edges.users)
+                make = partial(build_screened_function, self.graph, wrt, visited)
+                remember(self.functions, wrt, make, MOST_SWEEPS)
             return None
         answer = value, found = function(*point)
         return answer if value and all(found) and isfinite(found[-1]) else None
-
-    def compile(self, wrt: tuple[str, ...]) -> None:
-        """Compile the function that finds the answer at plain points."""
-        from exprgrad.run.engines.point_function import build_screened_function
-
-        visited = dict.fromkeys(self.tape(wrt).edges.users)
-        make = partial(build_screened_function, self.graph, wrt, visited)
-        remember(self.functions, wrt, make, MOST_SWEEPS)
 
     def errors(self, values: list[Any], adjoints: Any) -> tuple[list[float], list[float]]:
         """By node: what rounding may have done to its data, and to its grad, as far as bounds tell."""
@@ -184,9 +180,11 @@ class Floats:
 
     def rules(self, run: "SweptRun", user: int) -> Callable[[int], str | None]:
         """See ``Run.rules``."""
-        from exprgrad.run.edge_texts import shown_rules
+        from exprgrad.run.edge_texts import rule_of
 
-        return shown_rules(run, user)
+        if self.graph.kinds[user] not in BY_NAME:  # shapes decide it, which are not known
+            return lambda position: ""
+        return lambda position: rule_of(self.graph, user, position, run.names, run.texts)[0]
 
 
 class ArrayEvaluator:
@@ -256,7 +254,8 @@ class ArrayEvaluator:
         """Return a derived program's outputs; none shares memory with an input."""
         from exprgrad.run.arrays import arrays
 
-        return arrays.own_answers(program, inputs)
+        found = arrays.copies_apart(arrays.program_outputs(program, inputs), inputs.values())
+        return [*map(arrays.float_or_array, found)]
 
     def rules(self, run: "SweptRun", user: int) -> Callable[[int], str | None]:
         """See ``Run.rules``."""
@@ -274,9 +273,11 @@ class ArrayBounds(ArrayEvaluator):
 
     def answers(self, program: Program, inputs: Mapping[str, Any]) -> list[Any]:
         """Return the error bounds of a derived program's outputs."""
-        from exprgrad.run.arrays.bounds import answer_errors
+        from exprgrad.run.arrays import arrays, bounds
 
-        return answer_errors(program, inputs)
+        (graph, outputs), values = program, arrays.forward_arrays(program.graph, inputs)
+        errors = bounds.array_data_errors(graph, values, outputs)
+        return [arrays.broadcast_view(errors[output], graph.shape(output)) for output in outputs]
 
 
 Evaluator = Floats | ArrayEvaluator

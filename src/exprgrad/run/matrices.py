@@ -22,7 +22,7 @@ __all__ = [
     "BY_OUTPUT", "HESSIAN", "JACOBIAN", "JVP", "MATRICES", "MOST_PROGRAMS", "VJP", "DerivativeKind",
     "Derived", "Matrix", "Point", "Question", "blocks_by_path", "cheaper_products", "derive_once",
     "entry_data", "fill_matrices", "gradient_program", "has_motion", "hessian_at", "hessian_program",
-    "jacobian_at", "jvp_at", "nonzero_blocks", "vjp_at",
+    "jacobian_at", "jvp_at", "nonzero_blocks",
 ]  # fmt: skip
 
 T = TypeVar("T")
@@ -68,13 +68,6 @@ class Matrix(NamedTuple):
         """Yield the blocks that are not structurally 0, row by row: the row, the column, the block."""
         for row, column in sorted(self.entries):
             yield self.rows[row], self.columns[column], self.entries[row, column]
-
-
-def is_zero_node(graph: Graph, node: int) -> bool:
-    """Whether a node is the constant 0, broadcast or not."""
-    if graph.kinds[node] == "broadcast":
-        (node,) = graph.operands[node]
-    return graph.kinds[node] == CONST and graph.payloads[node] == 0
 
 
 class Point(NamedTuple):
@@ -283,7 +276,8 @@ def nonzero_blocks(evaluator: Evaluator, wrt: Sequence[str]) -> list[tuple[str, 
     for at_row, row in enumerate(wrt):
         graph, outputs = row_program(evaluator, wrt, at_row)
         for column, output in zip(wrt[at_row:], outputs, strict=True):
-            if not is_zero_node(graph, output):
+            bare = graph.operands[output][0] if graph.kinds[output] == "broadcast" else output
+            if graph.kinds[bare] != CONST or graph.payloads[bare] != 0:
                 found |= {(row, column), (column, row)}
     return [(row, column) for row in wrt for column in wrt if (row, column) in found]
 
@@ -328,14 +322,6 @@ def jvp_at(point: Point) -> dict[str, Any]:
     A number whose tangent is 0 is held fixed: its derivatives, maybe infinite, play no part.
     """
     return ask_products(point, "jvp", point.outputs, jvp_question(point))
-
-
-def vjp_at(point: Point) -> dict[str, Any]:
-    """Compute the derivative, by input of ``wrt``, of the outputs' sum weighted by cotangents.
-
-    A number whose cotangent is 0 is left out: its derivatives, maybe infinite, play no part.
-    """
-    return ask_products(point, "vjp", point.wrt, vjp_question(point))
 
 
 def ask_products(
@@ -445,7 +431,10 @@ def jvp_question(point: Point) -> Question:
 
 
 def vjp_question(point: Point) -> Question:
-    """The outputs, and the inputs' derivatives of a weighted sum of them, ``("vjp", x)``."""
+    """The outputs, and the inputs' derivatives of their sum weighted by cotangents, ``("vjp", x)``.
+
+    A number whose cotangent is 0 is left out: its derivatives, maybe infinite, play no part.
+    """
     weights: dict[int, Any] = {}  # by node: two names may stand for one, which then weighs both
     for name, node in point.outputs.items():
         if has_motion(weight := point.direction[name]):
@@ -483,7 +472,11 @@ HESSIAN = DerivativeKind(
     "hessian", {"gradient": gradient_at, "hessian": hessian_at}, hessian_question
 )
 JVP = DerivativeKind("jvp", {"jvp": jvp_at}, jvp_question)
-VJP = DerivativeKind("vjp", {"vjp": vjp_at}, vjp_question)
+VJP = DerivativeKind(
+    "vjp",
+    {"vjp": lambda point: ask_products(point, "vjp", point.wrt, vjp_question(point))},
+    vjp_question,
+)
 
 
 def paths_of_slopes(

@@ -20,14 +20,18 @@ def list_elasticities(run: DiagnosedRun) -> dict[str, Any]:
     """Return x/f·∂f/∂x by input, the largest magnitude first; for a tensor number by number.
 
     It uses the numbers that commands print, ``run.true``.  Where f is 0 it is infinite, or nan if
-    x·∂f/∂x is 0, too.
+    x·∂f/∂x is 0, too; an elasticity without a number comes last.
     """
     answer = run.true
     found = {
         name: elasticity_of(run.inputs[name], slope, answer.value)
         for name, slope in answer.gradient.items()
     }
-    return dict(sorted(found.items(), key=lambda one: -largest_magnitude(one[1])))
+    sizes = {
+        name: [abs(float(x)) for x in getattr(one, "flat", [one]) if x == x]
+        for name, one in found.items()
+    }
+    return dict(sorted(found.items(), key=lambda one: -max(sizes[one[0]], default=-1.0)))
 
 
 def elasticity_of(x: Any, slope: Any, value: float) -> Any:
@@ -52,12 +56,6 @@ def number_elasticity(x: float, slope: float, value: float) -> float:
         return ldexp(a * b / c, i + j - k)
     except OverflowError:
         return inf if a * b / c > 0 else -inf
-
-
-def largest_magnitude(value: Any) -> float:
-    """Return the largest magnitude among numbers; nan counts as the least."""
-    sizes = [abs(x) for x in getattr(value, "flat", [value])]
-    return max((float(size) for size in sizes if size == size), default=-1.0)
 
 
 def elasticity_digits(digits: Mapping[str, Any]) -> dict[str, Any]:

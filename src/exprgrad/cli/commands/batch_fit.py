@@ -1,4 +1,4 @@
-"""The commands over rows: ``batch``, value and gradient for each, and ``fit``, a model brought near."""
+"""The commands over rows: ``batch``, value and gradient for each, and ``fit``, a model fitted to them."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ from exprgrad.source import printable_text
 
 if TYPE_CHECKING:
     from exprgrad.data.batch import PartitionOutcome, Workers
+    from exprgrad.data.fits import FitRequest
     from exprgrad.data.job import BatchJob, Tally
     from exprgrad.data.plans import BatchPlan
     from exprgrad.data.targets import Manifest
     from exprgrad.show.text.table import Table
-    from exprgrad.solvers.fit.fit import Fit
 
 __all__ = ["batch_command", "fit_command"]
 
@@ -177,7 +177,6 @@ def batch_command(**options: Any) -> int:
             progress(sum(max(one.rows, 0) for one in before))  # -1 is not known
             done = execute_plan(found, progress, kept, workers, options["threads"] or count_cores())
         report_rows(done.tally, found)
-        tell_left_out(found)
         status = 0
         if options["reduce"] or options["as_json"]:
             status = give_answer(batch_answer(found, done, options), options)
@@ -186,13 +185,13 @@ def batch_command(**options: Any) -> int:
 
 
 def layout_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """How texts are written, as far as options say it; a tab may be spelled."""
+    """Return the layout of text that options give; a tab may be spelled out."""
     found = {name: options[name] for name in ("delimiter", "decimal", "sheet")}
     return found | ({"delimiter": "\t"} if found["delimiter"] in ("\\t", "tab") else {})
 
 
 def refuse_batch_options(options: dict[str, Any]) -> None:
-    """Refuse options that have no room beside each other, and say what form the answer has."""
+    """Refuse options that cannot be combined, and settle the form of the answer."""
     reduce, to = options["reduce"], options["to"]
     for given, beside, why in (
         (options["by"], reduce, "--by needs --reduce: it groups the rows to reduce"),
@@ -219,7 +218,7 @@ def refuse_batch_options(options: dict[str, Any]) -> None:
 
 @contextmanager
 def run_manifest(plan: BatchPlan, options: Mapping[str, Any]) -> Iterator[Manifest | None]:
-    """The record of the run, where there can be one; a run that is stopped says how to go on with it."""
+    """Open the record of the run, if it can have one; an interrupted run prints how to continue it."""
     from exprgrad.data.targets import is_resumable, open_manifest
 
     path = plan.path or options.get("document")
@@ -248,7 +247,7 @@ def run_manifest(plan: BatchPlan, options: Mapping[str, Any]) -> Iterator[Manife
 
 
 def open_cluster(plan: BatchPlan, address: str | None) -> AbstractContextManager[Workers | None]:
-    """The cluster that shares the work, if one is asked for."""
+    """Connect to the cluster that shares the work, if one is requested."""
     from exprgrad.data.targets import is_resumable
 
     if address is None:
@@ -263,31 +262,30 @@ def open_cluster(plan: BatchPlan, address: str | None) -> AbstractContextManager
 
 
 def report_rows(tally: Tally, plan: BatchPlan) -> None:
-    """Say on stderr which rows did not compute, and why, meet a kink, were converted, or lost digits.
+    """Report on stderr the rows to remark on, and the columns of later files that are left out.
 
-    A note says which are corrected.
+    Warnings are about rows that fail, meet a kink, were converted or lost digits; a note is about those
+    that are corrected.
     """
-    from exprgrad.data.job import correction_remark, row_remarks
+    from exprgrad.data.job import CORRECTED, describe_rows, row_remarks
 
-    for remark in row_remarks(plan.job, tally, plan.names):
-        write_text([f"{printable_text(f'warning: {remark}')}\n"], sys.stderr)
+    lines = [f"warning: {remark}" for remark in row_remarks(plan.job, tally, plan.names)]
     if tally.corrected:
-        write_text([f"{printable_text(f'note: {correction_remark(tally)}')}\n"], sys.stderr)
-
-
-def tell_left_out(plan: BatchPlan) -> None:
-    """Say on stderr which columns of later files are not among those that are written."""
-    first = plan.partitions[0].source.path
-    for name, path in [*plan.left_out.items()][:MOST_LEFT_OUT]:
-        line = f"warning: column '{name}' of '{path}' is left out: '{first}' has none"
-        write_text([f"{printable_text(line)}\n"], sys.stderr)
+        words, first = "corrected to the true numbers", tally.first[CORRECTED]
+        lines.append(f"note: {describe_rows(tally.corrected, words, first)}")
+    model = plan.partitions[0].source.path
+    lines += [
+        f"warning: column '{name}' of '{path}' is left out: '{model}' has none"
+        for name, path in [*plan.left_out.items()][:MOST_LEFT_OUT]
+    ]
     more = len(plan.left_out) - MOST_LEFT_OUT
     if more > 0:
-        write_text([f"warning: so are {more:,} more columns\n"], sys.stderr)
+        lines.append(f"warning: so are {more:,} more columns")
+    write_text((f"{printable_text(line)}\n" for line in lines), sys.stderr)
 
 
 def batch_answer(plan: BatchPlan, done: PartitionOutcome, options: Mapping[str, Any]) -> Answer:
-    """What the rows come to; or where they are, and how many."""
+    """Build the answer: the reduced rows, or how many rows were written where."""
     from exprgrad.data.job import tally_fields
     from exprgrad.data.sums import finish_groups, label_groups
     from exprgrad.show.documents.document import Quoted
@@ -332,11 +330,11 @@ def batch_answer(plan: BatchPlan, done: PartitionOutcome, options: Mapping[str, 
 
 
 Groups = Sequence[tuple[Sequence[Any], int, Sequence[float]]]
-"""What the rows of each group come to: its key, how many they are, and the results."""
+"""Reduced rows by group: its key, how many rows it has, and the results."""
 
 
 def reduced_fields(job: BatchJob, groups: Groups) -> dict[str, Any]:
-    """What the rows come to as JSON has it."""
+    """Return reduced rows as fields of JSON."""
     from exprgrad.data.job import result_fields
     from exprgrad.show.documents.document import Lines
 
@@ -351,7 +349,7 @@ def reduced_fields(job: BatchJob, groups: Groups) -> dict[str, Any]:
 def reduced_table(
     job: BatchJob, columns: Sequence[str], rows: Sequence[Sequence[Any]], options: Mapping[str, Any]
 ) -> Table:
-    """What the rows come to as people read it: a line for each result, or for each group."""
+    """Draw the table of reduced rows: a line for each result, or for each group."""
     from exprgrad.show.text.table import Column, make_table
 
     digits = options["digits"]
@@ -376,7 +374,7 @@ def refuse_two_pipes(options: Mapping[str, Any]) -> None:
         )
 
 
-# A model brought near.
+# Fits.
 
 GIVEN = "names and what they are given"
 
@@ -438,8 +436,9 @@ def fit_command(**options: Any) -> int:
     start: NAME=START.  The exit status is 1 under --strict if the fit did not converge, or a cell was read
     as another number.
     """
-    from exprgrad.data.fits import FitRequest, fit_model
+    from exprgrad.data.fits import fit_model
     from exprgrad.run.values.layouts import CHANGES
+    from exprgrad.show.text.fits import fit_ending, fit_fields, fit_parts
 
     picture = picture_format(options)
     refuse_two_pipes(options)
@@ -447,8 +446,39 @@ def fit_command(**options: Any) -> int:
         raise RequestError(
             "usage", "a likelihood has no picture", help="fit y ~ EXPR, or leave out -o"
         )
-    request = read_request(with_objective(options), relates="~")
-    asked = FitRequest(
+    found = fit_model(fit_request(options))
+    if picture:
+        from exprgrad.show.picture.picture import write_file
+        from exprgrad.show.text.fits import fit_picture
+
+        write_file(fit_picture(found, picture, options["look"]), options["path"])
+    for change, count in found.converted.items():
+        write_text([f"warning: {count:,} row{'s' * (count > 1)} {CHANGES[change]}\n"], sys.stderr)
+    fields = {"data": list(options["data"]), **fit_fields(found)}
+    answer = Answer(
+        "fit",
+        found.text,
+        fields.items(),
+        None,
+        [(name, one.value) for name, one in found.parameters.items()],
+        lambda screen: fit_parts(found, screen.digits, whole=screen.whole),
+        aside="" if found.converged else fit_ending(found),
+        is_doubtful=bool(found.converted) or not found.converged,
+    )
+    return give_answer(answer, options)
+
+
+def fit_request(options: dict[str, Any]) -> FitRequest:
+    """Read the request for a fit; the formula of ``--objective`` takes the place of the model."""
+    from exprgrad.data.fits import FitRequest
+
+    objective = options["objective"]
+    if objective is not None:
+        if options["file"] is not None:
+            raise RequestError("usage", "--objective and -f cannot be combined", help="choose one")
+        options = {**options, "arguments": (objective, *options["arguments"])}
+    request = read_request(options, relates="~")
+    return FitRequest(
         request.text,
         list(options["data"]),
         request.values,
@@ -458,32 +488,13 @@ def fit_command(**options: Any) -> int:
         spelled=request.spelled,
         **{name: options[name] for name in ("sigma", "weights", "loss", "loss_scale", "where")},
         **{name: options[name] for name in ("bad_rows", "level", "starts", "seed", "profile")},
-        objective=options["objective"] is not None,
+        objective=objective is not None,
         **layout_options(options),
     )
-    found = fit_model(asked)
-    if picture:
-        from exprgrad.show.picture.picture import write_file
-        from exprgrad.show.text.fits import fit_picture
-
-        write_file(fit_picture(found, picture, options["look"]), options["path"])
-    for change, count in found.converted.items():
-        write_text([f"warning: {count:,} row{'s' * (count > 1)} {CHANGES[change]}\n"], sys.stderr)
-    return give_answer(fit_answer(found, options), options)
-
-
-def with_objective(options: dict[str, Any]) -> dict[str, Any]:
-    """The options, with the formula of ``--objective`` as the formula."""
-    objective = options["objective"]
-    if objective is None:
-        return options
-    if options["file"] is not None:
-        raise RequestError("usage", "--objective and -f cannot be combined", help="choose one")
-    return {**options, "arguments": (objective, *options["arguments"])}
 
 
 def given_in(argument: str | None, what: str, help: str) -> dict[str, str]:
-    """The names in the value of an option, each with what follows its ``=``."""
+    """Split the value of an option into names, each with the text after its ``=``."""
     listed = () if argument is None else split_assignments(argument, what, lambda *_: help)
     return {name: str(argument)[start:end].strip() for name, _, (start, end) in listed}
 
@@ -501,20 +512,3 @@ def fixed_values(argument: str | None) -> dict[str, str | None]:
             ).about(part or " ")
         found[name.strip()] = value.strip() if equals else None
     return found
-
-
-def fit_answer(found: Fit, options: dict[str, Any]) -> Answer:
-    """The answer: estimates, and how the fit ended."""
-    from exprgrad.show.text.fits import fit_ending, fit_fields, fit_parts
-
-    fields = {"data": list(options["data"]), **fit_fields(found)}
-    return Answer(
-        "fit",
-        found.text,
-        fields.items(),
-        None,
-        [(name, one.value) for name, one in found.parameters.items()],
-        lambda screen: fit_parts(found, screen.digits, whole=screen.whole),
-        aside="" if found.converged else fit_ending(found),
-        is_doubtful=bool(found.converted) or not found.converged,
-    )

@@ -1,4 +1,4 @@
-"""The commands that look into a gradient: ``check``, against numbers; ``paths``, by what makes it up."""
+"""The commands that examine a gradient: ``check``, against numbers; ``paths``, path by path."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ NAMES = list(TARGETS)
 
 
 class FormulaToWrite(FormulaCommand):
-    """The command, with what to say of options that it lacks."""
+    """The command, with hints for options that it lacks."""
 
     elsewhere: Mapping[str, str] = {
         "--jacobian": "--of y1,y2 finds the values of named statements, and their Jacobian",
@@ -127,7 +127,7 @@ def choose_language(target: str | None, path: str | None) -> str:
 
 
 def unknown_ending(path: str, ending: str) -> RequestError:
-    """The error for a file whose ending is that of no language here."""
+    """Make the error for a file whose ending belongs to no language here."""
     from exprgrad.language.mistakes.hints import find_synonym
     from exprgrad.show.picture.picture import wrong_ending_error
 
@@ -140,7 +140,7 @@ def unknown_ending(path: str, ending: str) -> RequestError:
 
 
 def advice_without_tensors(target: str) -> str | None:
-    """What to do where a formula needs tensors, and programs in its language have none."""
+    """Return advice where a formula needs tensors that programs in the language lack."""
     from exprgrad.language.code.program import takers_of_tensors
 
     if target not in TARGETS or TARGETS[target].arrays:

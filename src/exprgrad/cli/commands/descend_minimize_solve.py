@@ -124,7 +124,7 @@ def descent_answer(
         "descend",
         text,
         fields.items(),
-        searches.descent_rows(found, every),
+        None,
         found.inputs.items(),
         lay_out,
         diagnostics,
@@ -254,12 +254,9 @@ def minimum_answer(
     }
 
     def lay_out(screen: Screen) -> Iterator[str | Table]:
-        digits, whole = screen.digits, screen.whole
-        if options["trace"]:
-            yield from (searches.stage_table(found, digits, whole=whole), "")
-        if found.places:
-            yield from (searches.minima_table(found, digits, whole=whole), "")
-        yield searches.point_table(found, inputs, answer.value, run.gradient, digits, whole=whole)
+        ends = inputs, answer.value, run.gradient
+        how = {"trace": options["trace"], "whole": screen.whole}
+        return searches.minimum_parts(found, *ends, screen.digits, **how)
 
     given = fields.items(), None, found.point.items(), lay_out, diagnostics
     return Answer(

@@ -38,7 +38,7 @@ __all__ = ["diff_command"]
 MOST_DERIVATIVES = 10_000
 """The most derivatives of a higher order that are written; JSON has each mixed one several times."""
 SCREENFUL = 4000
-"""Of a formula of more characters it is said how long it is before it is printed."""
+"""The length, in characters, above which a formula is announced before it is printed."""
 
 
 @click.command("diff", cls=FormulaCommand)
@@ -107,7 +107,7 @@ def formulas_answer(
     wrt: Sequence[str],
     options: Mapping[str, Any],
 ) -> Answer:
-    """The answer: every derivative of an order, worked out where it is written.
+    """Build the answer: every derivative of an order, computed when it is written.
 
     With ``--steps`` it is how each comes about, instead of the formula alone.
     """

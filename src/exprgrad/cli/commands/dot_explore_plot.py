@@ -101,7 +101,7 @@ class ExploreCommand(FormulaCommand):
     """A command that takes a formula, or a lesson or a course instead."""
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """A line for each."""
+        """Write a usage line for a formula, a lesson and a course."""
         super().format_usage(ctx, formatter)
         for usage in ("--lesson NAME [OPTIONS]", "--course DIR [LESSON…] [OPTIONS]"):
             formatter.write_usage(ctx.command_path, usage, prefix=" " * len("Usage: "))
@@ -176,7 +176,7 @@ def explore_command(
 def explore_course(
     folder: str, others: Mapping[str, Any], options: Mapping[str, Any], *, show: bool
 ) -> int:
-    """Write a course; refused are ``others`` and the options that are for a single formula."""
+    """Write a course; refuse ``others``, and options that are for a single formula."""
     from exprgrad.api.course import write_course
 
     if given := [*given_options(options), *(flag for flag, value in others.items() if value)]:
@@ -200,14 +200,14 @@ def explore_course(
 
 
 def given_options(options: Mapping[str, Any]) -> list[str]:
-    """The options that are for a formula, and no lesson's, among those that were typed."""
+    """List the options given that are for a formula, not for a lesson."""
     others = {"-f": "file", "--inputs": "inputs", "--wrt": "wrt", "--expand": "expand"}
     given = [flag for flag, option in others.items() if options[option] is not None]
     return [*given, *(["--descend"] if options["descend"] else [])]
 
 
 def check_target(path: str | None, *, show: bool, to_pipe: bool, as_json: bool) -> None:
-    """Refuse to write where the page cannot be, or is not wanted."""
+    """Refuse a target that cannot take the page, or should not."""
     from exprgrad.show.page.page import check_page_path
 
     if to_pipe and show:
@@ -246,7 +246,7 @@ def formula_run(options: Mapping[str, Any]) -> Run:
 
 
 def lesson_alone(name: str, options: Mapping[str, Any]) -> Lesson:
-    """A lesson; what is given beside it is refused: its tasks are about its own formula and inputs."""
+    """Find a lesson; refuse values beside it, because its tasks are about its own formula and inputs."""
     from exprgrad.show.page.lessons import find_lesson
 
     lesson = find_lesson(name)
@@ -265,14 +265,14 @@ def lesson_alone(name: str, options: Mapping[str, Any]) -> Lesson:
 
 
 def new_file(name: str) -> str:
-    """The path of a file that is not there yet, in a new temporary folder that is left behind."""
+    """Return the path of a new file in a new temporary folder, which is not removed."""
     from tempfile import mkdtemp
 
     return str(Path(mkdtemp(prefix="exprgrad-")) / f"{name}.html")
 
 
 def open_in_browser(path: str) -> None:
-    """Show a file in a browser; a note where there is none, for the file is there all the same."""
+    """Show a file in a browser; print a note if there is no browser, because the file is written anyway."""
     import webbrowser
 
     if not webbrowser.open(Path(path).resolve().as_uri()):
@@ -282,7 +282,7 @@ def open_in_browser(path: str) -> None:
 # The curve.
 
 MOST_ROWS = 40
-"""The most lines that the panels take, which else are what a terminal shows at once."""
+"""The most lines of the panels, which otherwise fill the height of a terminal."""
 file_option = path_option(
     "Write to a file: .svg, .png or .pdf (these need Matplotlib), .json, .csv or .txt."
 )

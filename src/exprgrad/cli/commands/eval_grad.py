@@ -27,7 +27,6 @@ from exprgrad.cli.options import (
 from exprgrad.cli.request import parse_request, run_expression
 from exprgrad.errors import RequestError
 from exprgrad.explain.limits import LISTED_PATHS, MOST_DRAWS
-from exprgrad.source import WIDTH
 
 if TYPE_CHECKING:
     from exprgrad.api import Run
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["behind_options", "eval_command", "grad_command"]
 
 MOST_LOST = 1000
-"""How many lost paths are listed with ``--all``."""
+"""The most lost paths listed with ``--all``."""
 
 order_options = combine_options(
     click.option(
@@ -147,7 +146,7 @@ def grad_command(**options: Any) -> int:
 
 
 def behind_options(args: Sequence[str]) -> list[str]:
-    """What follows the options of ``grad``, and their values, that a command line begins with."""
+    """Return the arguments after the options of ``grad``, with values, that begin a command line."""
     options = [p for p in grad_command.params if isinstance(p, click.Option)]
     flags = {name: option.is_flag for option in options for name in option.opts}
     rest = list(args)
@@ -160,7 +159,7 @@ def behind_options(args: Sequence[str]) -> list[str]:
 
 
 def run_answer(run: Run, command: str, options: Mapping[str, Any]) -> Answer:
-    """The answer of ``eval`` or ``grad``; what draws it is imported where it is asked for."""
+    """Build the answer of ``eval`` or ``grad``; drawing is imported only where it is needed."""
     from exprgrad.explain.diagnostics import merge_remarks
 
     is_gradient_alone = command == "grad" and options["quiet"] and not options["elastic"]
@@ -188,10 +187,7 @@ def run_answer(run: Run, command: str, options: Mapping[str, Any]) -> Answer:
 def extra_results(
     run: Run, options: Mapping[str, Any]
 ) -> tuple[Uncertainty | None, dict[str, Any] | None, list[Diagnostic]]:
-    """The uncertainty of the value, where an input has one, and elasticities, where they are asked for.
-
-    With them come their diagnostics.
-    """
+    """Return the value's uncertainty, if an input has one, elasticities, if requested, and diagnostics."""
     uncertainty = elasticity = None
     told: list[Diagnostic] = []
     given = {f"--{name}": options[name] for name in ("correlation", "covariance", "mc", "seed")}
@@ -277,7 +273,7 @@ def shown_beside(
     options: Mapping[str, Any],
     screen: Screen,
 ) -> Iterator[str | Table]:
-    """What people read: the nodes or the visits, or elasticities, and below them the uncertainty."""
+    """Draw the nodes, the visits or the elasticities, and the uncertainty below them."""
     digits, whole, traced = screen.digits, screen.whole, options.get("show_trace")
     if options.get("show_map") or ("show_map" in options and screen.width and not traced):
         from exprgrad.show.text.grad_map import grad_map
@@ -309,15 +305,11 @@ def trust_answer(run: Run, trust: Trust) -> Answer:
     from exprgrad.show.text.uncertainty import (
         UNCOUNTED,
         number_fields,
-        trust_sentences,
-        trust_table,
+        trust_parts,
     )
 
     def lay_out(screen: Screen) -> Iterator[str | Table]:
-        yield trust_table(run, trust, whole=screen.whole)
-        sentences = trust_sentences(run, trust, screen.width or WIDTH)
-        if sentences:
-            yield f"\n{sentences}"
+        return trust_parts(run, trust, screen.width, whole=screen.whole)
 
     numbers, gradient = [*trust.numbers()], trust.gradient.items()
     fields = {
@@ -377,7 +369,7 @@ def order_answer(run: Run, options: Mapping[str, Any]) -> Answer:
 
 
 def refuse_combinations(options: Mapping[str, Any], *, has_order: bool) -> None:
-    """Refuse what ``--heatmap`` has no room for, or what shows other numbers than ``--trust``."""
+    """Refuse options that cannot be combined with ``--heatmap``, ``--trust`` or ``--elastic``."""
     given = {
         "--heatmap": options["show_map"],
         "--trust": options["show_trust"],

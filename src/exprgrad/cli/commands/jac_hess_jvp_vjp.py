@@ -41,7 +41,7 @@ of_option = click.option(
 
 
 class DerivativeRequest(NamedTuple):
-    """A request that was read: where derivatives are asked for.
+    """A request for derivatives: where, and of which outputs.
 
     ``among_tensors``  whether what is printed has places and shapes
     ``several``        whether the answer is by output, since ``--of`` named them
@@ -55,11 +55,11 @@ class DerivativeRequest(NamedTuple):
     several: bool
 
     def one_or_all(self, found: Mapping[str, Any]) -> Any:
-        """What JSON says of outputs: by name if ``--of`` named them, else of the only one."""
+        """Return results for JSON: by output if ``--of`` named outputs, else of the only one."""
         return dict(found) if self.several else next(iter(found.values()))
 
     def derivatives(self, kind: DerivativeKind, direction: Mapping[str, Any] = {}) -> Derivatives:
-        """The derivatives that are asked for, of the outputs or along a direction."""
+        """Return the requested derivatives, of the outputs or along a direction."""
         point, options = self.point._replace(direction=direction), self.options
         unseen = {"value", "gradient"} if options["quiet"] or options["as_csv"] else {"gradient"}
         unseen = set() if options["as_json"] else unseen  # the gradient is in the document of hess
@@ -69,7 +69,7 @@ class DerivativeRequest(NamedTuple):
 def read_common_request(
     options: Mapping[str, Any], started: tuple[Expression, Request] | None = None
 ) -> DerivativeRequest:
-    """Read a request as far as all four commands agree, if it has not been ``started`` to be read."""
+    """Read what all four commands share; ``started`` is a request that is parsed already."""
     from exprgrad.run.values.inputs import select_inputs
 
     options = {"of": None, "wrt": None, **options}

@@ -38,6 +38,7 @@ __all__ = ["ops_command"]
 @color_option
 def ops_command(names: Sequence[str], looks_for_faults: bool, **options: Any) -> int:
     """The operations: derivative, domain, kinks, gate pattern."""
+    from exprgrad.show.documents.document import csv_rows
     from exprgrad.show.text import operations
     from exprgrad.show.text.table import Column, Table
 
@@ -68,9 +69,8 @@ def ops_command(names: Sequence[str], looks_for_faults: bool, **options: Any) ->
             yield "\n".join(map(operations.operation_details, rows)).removesuffix("\n")
 
     fields = operations.operations_fields(rows).items()
-    return give_answer(
-        Answer("ops", None, fields, operations.operation_rows(rows), (), lay_out), options
-    )
+    lines = csv_rows(operations.CSV_COLUMNS, rows)
+    return give_answer(Answer("ops", None, fields, lines, (), lay_out), options)
 
 
 def faults_answer(rows: Sequence[Row]) -> Answer:

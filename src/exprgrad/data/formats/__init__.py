@@ -1,4 +1,4 @@
-"""The formats of rows in files: a file each, which binds a ``Format`` in capitals, or a few alike."""
+"""The formats of rows in files: each module binds one ``Format`` in capitals, or a few similar ones."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ __all__ = [
 ]  # fmt: skip
 
 PARTITION = 2**22
-"""From so many rows on a file is several partitions, if it is in pieces that stand alone."""
+"""The least rows of a partition, in files whose pieces can be read independently."""
 
 
 def find_formats() -> dict[str, Format]:
-    """The formats by name, as they stand in lists."""
+    """Find the formats by name, in the order of lists."""
     modules = [import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__)]
     rows = [row for one in modules for row in vars(one).values() if isinstance(row, Format)]
     return {row.name: row for row in sorted(rows, key=lambda row: row.place)}

@@ -36,7 +36,7 @@ __all__ = ["CSV", "TSV", "XLSX"]
 
 
 def detect_csv_layout(source: RowFile, start: bytes) -> Layout:
-    """How a CSV or TSV file is written, given how it begins."""
+    """Detect the layout of a CSV or TSV file from its beginning."""
     given = source.layout
     if source.format == "tsv":
         given = given._replace(delimiter=given.delimiter or "\t")
@@ -70,7 +70,7 @@ def csv_sample(source: RowFile) -> tuple[RowFile, Any]:
 
 
 def normalize_lines(block: bytes, found: Layout) -> bytes:
-    """A block of lines as ``csv_table`` reads them; all that is changed is ASCII."""
+    """Rewrite a block of lines as ``csv_table`` reads them; only ASCII characters change."""
     is_plain = found.delimiter != " " and not found.is_closed
     marks = (found.comment or "\n ").encode(), b"\n "
     if is_plain and not any(mark in block for mark in marks):
@@ -128,7 +128,7 @@ def csv_table(
 
 
 def normalize_decimals(table: Any) -> Any:
-    """The same rows, with decimal points in texts."""
+    """Replace decimal commas in texts by points."""
     replace = import_arrow("compute").replace_substring_regex
     for at, column in enumerate(table.columns):
         if is_text_type(column.type):
@@ -143,7 +143,7 @@ def csv_batches(
 ) -> Iterator[Any]:
     """The rows of a CSV file in some columns, of the types that a schema says, in batches.
 
-    Where a cell of a number is none, all cells of that column are texts, as far as the batch goes.
+    If a cell in a column of numbers is not one, the whole column is text in that batch.
     """
     source, found = partition.source, partition.source.layout
     with open_unpacked(source.path, found.sheet) as file:
@@ -161,7 +161,7 @@ def csv_batches(
 
 
 def typed_table(path: str, block: bytes, found: Layout, types: Mapping[str, Any], row: int) -> Any:
-    """A block's columns, with types by place; those of numbers are texts if a cell is no double."""
+    """Read a block's columns, with types by place; columns of numbers are texts if a cell is no double."""
     pa = import_arrow()
     real = [at for at, kind in types.items() if kind == pa.float64()]
     texts = {**types, **dict.fromkeys(real, pa.string())}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import IO, Any
 
 from exprgrad.data.arrow import import_arrow
-from exprgrad.data.format import BATCH, Format, Partition, RowWriter
-from exprgrad.data.places import STDIN, RowFile, open_unpacked
+from exprgrad.data.format import BATCH, Format, Partition, RowWriter, sample_schema
+from exprgrad.data.places import STDIN, open_unpacked
 from exprgrad.data.threads import Threads
 
 __all__ = ["ARROW"]
@@ -17,10 +17,8 @@ __all__ = ["ARROW"]
 MAGIC = b"ARROW1"
 
 
-@lru_cache(maxsize=1)
-def open_arrow_stream(file: Any) -> Any:
-    """The reader of an Arrow stream from a pipe, which sends its schema only once."""
-    return import_arrow("ipc").open_stream(file)
+open_arrow_stream = lru_cache(maxsize=1)(lambda file: import_arrow("ipc").open_stream(file))
+"""Makes the reader of an Arrow stream from a pipe, once: the schema is sent only once."""
 
 
 def ipc_reader(file: Any, path: str) -> Any:
@@ -33,12 +31,6 @@ def ipc_reader(file: Any, path: str) -> Any:
     except pa.ArrowInvalid:
         file.seek(0)
         return ipc.open_stream(file)
-
-
-def ipc_sample(source: RowFile) -> tuple[RowFile, Any]:
-    """An Arrow file and its columns."""
-    with open_unpacked(source.path) as file:
-        return source, ipc_reader(file, source.path).schema.empty_table()
 
 
 def ipc_batches(
@@ -79,7 +71,7 @@ class SkippingWriter(io.RawIOBase):
 class IpcWriter(RowWriter):
     """Writes rows as an Arrow file, or as a stream if the target cannot seek.
 
-    It has no memo: only who writes all rows can write the footer, so those that are there are read again.
+    It has no memo: the footer is about all rows, so those written before are read again.
     """
 
     def __init__(
@@ -104,6 +96,7 @@ class IpcWriter(RowWriter):
 
 
 ARROW = Format(
-    "arrow", "an Arrow file", 5, (".arrow", ".arrows", ".ipc", ".feather"), ipc_sample, ipc_batches,
+    "arrow", "an Arrow file", 5, (".arrow", ".arrows", ".ipc", ".feather"),
+    partial(sample_schema, lambda file, path: ipc_reader(file, path).schema), ipc_batches,
     IpcWriter, room=("lists", "objects", "bytes"), piped=b"\xff\xff\xff\xff", magic=MAGIC,
 )  # fmt: skip

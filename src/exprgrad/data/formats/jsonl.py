@@ -173,7 +173,7 @@ class JsonWriter(RowWriter):
 
 
 CONTROL = "[\x00-\x1f]"
-"""Signs that JSON has in texts by their numbers alone."""
+"""Characters that JSON texts have to escape by number."""
 
 
 def json_cells(column: Any) -> Any:

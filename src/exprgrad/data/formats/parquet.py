@@ -11,10 +11,11 @@ import io
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
+from functools import partial
 from typing import IO, Any
 
 from exprgrad.data.arrow import import_arrow
-from exprgrad.data.format import BATCH, Format, Partition, RowWriter
+from exprgrad.data.format import BATCH, Format, Partition, RowWriter, sample_schema
 from exprgrad.data.places import RowFile, open_unpacked, remote_store
 from exprgrad.data.threads import Threads
 
@@ -23,12 +24,6 @@ __all__ = ["PARQUET", "shift_footer"]
 
 READ = 2**20
 """The bytes of a Parquet file that are read at a time."""
-
-
-def parquet_sample(source: RowFile) -> tuple[RowFile, Any]:
-    """A Parquet file and its columns."""
-    with open_unpacked(source.path) as file:
-        return source, import_arrow("parquet").read_schema(file).empty_table()
 
 
 def parquet_pieces(source: RowFile) -> list[int]:
@@ -55,7 +50,7 @@ def parquet_batches(
 
 
 MAGIC = b"PAR1"
-"""How a Parquet file begins and ends."""
+"""The bytes at the beginning and the end of a Parquet file."""
 
 
 class ParquetWriter(RowWriter):
@@ -82,7 +77,7 @@ class ParquetWriter(RowWriter):
         return sink.getvalue()
 
     def write(self, encoded: Any) -> None:
-        """Write the row groups of such a file, and take up its footer."""
+        """Write the row groups of such a file, and append those of its footer."""
         whole = memoryview(encoded)
         ends = len(whole) - len(MAGIC) - 4
         start = ends - int.from_bytes(whole[ends : ends + 4], "little")
@@ -91,7 +86,7 @@ class ParquetWriter(RowWriter):
         self.end += self.file.write(whole[len(MAGIC) : start])
 
     def take(self, footer: bytes) -> None:
-        """Take up a footer, after those before."""
+        """Append the row groups of a footer to those before."""
         file = MAGIC + footer + len(footer).to_bytes(4, "little") + MAGIC
         found = import_arrow("parquet").read_metadata(io.BytesIO(file))
         if self.metadata is None:
@@ -127,7 +122,7 @@ SIZES = {TRUE: 0, FALSE: 0, BYTE: 1, DOUBLE: 8}
 
 
 def shift_footer(footer: bytes, by: int) -> bytes:
-    """A footer whose row groups are so many bytes further on; raises ``ValueError`` for another struct."""
+    """Shift the row groups of a footer by some bytes; raises ``ValueError`` for any other struct."""
     found, copied = bytearray(), 0
     for path, start, end, number in footer_integers(io.BytesIO(footer)):
         if number and path in PLACES:
@@ -184,6 +179,8 @@ def encode_varint(number: int) -> bytes:
 
 
 PARQUET = Format(
-    "parquet", "Parquet", 4, (".parquet", ".pq"), parquet_sample, parquet_batches, ParquetWriter,
-    parquet_pieces, room=("lists", "objects", "bytes"), magic=MAGIC, to_pipe=False,
+    "parquet", "Parquet", 4, (".parquet", ".pq"),
+    partial(sample_schema, lambda file, path: import_arrow("parquet").read_schema(file)),
+    parquet_batches, ParquetWriter, parquet_pieces, room=("lists", "objects", "bytes"), magic=MAGIC,
+    to_pipe=False,
 )  # fmt: skip

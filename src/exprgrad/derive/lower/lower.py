@@ -12,7 +12,7 @@ from collections.abc import Collection, Container, Iterator, Sequence
 from functools import lru_cache, reduce
 from math import copysign, isnan
 
-from exprgrad.derive.build import GraphBuilder
+from exprgrad.derive.build import NEGATIVES, GraphBuilder
 from exprgrad.derive.rules import operation_count, template
 from exprgrad.derive.search import root_search
 from exprgrad.errors import RequestError
@@ -162,7 +162,7 @@ def lower_operation(
             operands,
         )
     if kind == "pow" and builder.value(operands[1]) == 2:
-        return builder.apply("mul", operands[0], operands[0])
+        return builder.product((operands[0], operands[0]))
     if kind == "add":
         return lower_sum(builder, operands[0], operands[1])
     if kind == "abs" and is_surely_nonnegative(builder, operands[0]):
@@ -219,8 +219,8 @@ def lower_sum(builder: GraphBuilder, x: int, y: int) -> int:
     if value is not None and value < 0:
         return builder.apply("sub", x, builder.constant(-value))
     kinds, operands = builder.graph.kinds, builder.graph.operands
-    if kinds[y] == "neg":
+    if kinds[y] in NEGATIVES:
         return builder.apply("sub", x, operands[y][0])
-    if kinds[x] == "neg":
+    if kinds[x] in NEGATIVES:
         return builder.apply("sub", y, operands[x][0])
     return builder.apply("add", x, y)

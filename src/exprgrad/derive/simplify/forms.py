@@ -1,7 +1,7 @@
 """Normal forms: expressions as sums and products whose terms and factors are gathered.
 
-A form is a number in a table; equal forms are one, whatever the order of their terms.  What is kept
-of an order is the one in which a form was met first, so that people find their own terms as they wrote
+A form is a number in a table; equal forms have one number, whatever the order of their terms.  A form keeps
+the order in which it was met first, so that people find their own terms as they wrote
 them.  Numbers are fractions: a constant is the decimal that was typed.  Every rewrite is exact in real
 arithmetic wherever both sides are defined; none of them expands a product, unless that gets shorter.
 
@@ -19,6 +19,7 @@ from typing import NamedTuple
 from exprgrad.derive.build import (
     EXACT_BELOW,
     HALF,
+    NEGATIVES,
     ONE,
     Exact,
     compare_doubles,
@@ -85,29 +86,29 @@ Coefficients = dict[int, Exact]
 """A polynomial in one name, by degree."""
 
 UNITS = (1, -1)
-"""Coefficients and exponents that take no operation to write."""
+"""Coefficients and exponents that cost no operation."""
 LATEST = 8
-"""How many products with the same factor are remembered."""
+"""The most products remembered for each factor."""
 MOST = 10**9
-"""Where counting the operations of a form stops."""
+"""The most operations counted for a form."""
 
 Operand = tuple[int, Shape]
-"""A form, and the shape of what it stands for: a form may be smaller, and then is repeated."""
+"""A form, and the shape of the node that it stands for; a smaller form is repeated to that shape."""
 Powers = dict[int, Exact]
 """A product in the making: the exponents of its factors."""
 Terms = dict[int, Exact]
 """A sum in the making: the coefficients of its terms."""
 
 LOOK_EVERY = 1024
-"""After how many rewrites it is looked whether there are too many."""
+"""The number of rewrites between two looks at the budget."""
 DEEPEST = 2
-"""How many attempts to shorten a sum or a product there may be within each other."""
+"""The deepest nesting of attempts to shorten a sum or a product."""
 WALKED = 60
-"""The most operations of what is rewritten as a whole, so that a nest of it is not walked down."""
+"""The most operations of a form that is rewritten as a whole, so that deep nests cost little."""
 
 
 Mark = str | type[Form]
-"""What kind of form something is: of an operation its name, of a sum ``Sum``."""
+"""The kind of a form: an operation's name, or the class of any other form, such as ``Sum``."""
 
 
 class RewriteRules(NamedTuple):
@@ -181,7 +182,7 @@ class Forms:
         self.zero = self.number(0)
 
     def intern(self, form: Form, key: object, weight: int) -> int:
-        """The number of a form; ``key`` is what all its spellings have in common."""
+        """Return the number of a form; ``key`` is the same for all its spellings."""
         found = self.known.get(key)
         self.work += 1
         if self.work % LOOK_EVERY == 0:
@@ -199,7 +200,7 @@ class Forms:
         self.weights[form] = 0
 
     def remember(self, form: int) -> None:
-        """Note a product that others may use as a whole; of those with the same factor, the latest."""
+        """Remember a product for others to use as a whole: of those with the same factor, the latest."""
         found = self.forms[form]
         if isinstance(found, Product) and len(found.factors) > 1:
             rarest = max(found.factors, key=lambda factor: self.weights[factor[0]])[0]
@@ -225,7 +226,7 @@ class Forms:
         return self.intern(literal, ("literal", repr(literal)), 0)
 
     def constant(self, value: float, symbol: str | None, text: str = "") -> int:
-        """A constant: by its name if it has one, else the decimal that it is written as.
+        """Return a constant: by its name if it has one, else as the decimal that was typed.
 
         A whole number keeps the digits of its ``text``, which may be more than a double has.
         """
@@ -239,13 +240,13 @@ class Forms:
         return found.value if isinstance(found, NumberForm) else None
 
     def shape(self, form: int) -> Shape:
-        """A form's own shape: what its parts broadcast to."""
+        """Return a form's own shape, to which its parts broadcast."""
         for found in self.forms[len(self.shapes) : form + 1]:
             self.shapes.append(self.shape_of(found))
         return self.shapes[form]
 
     def shape_of(self, form: Form) -> Shape:
-        """The same, the shapes of its parts being known."""
+        """Return a form's shape, given the shapes of its parts."""
         match form:
             case NumberForm():
                 return ()
@@ -267,7 +268,7 @@ class Forms:
         return dict(found.factors) if isinstance(found, Product) else {term: ONE}
 
     def shared_factors(self, terms: Items) -> dict[int, list[Exact]]:
-        """The factors that all of some terms have, and their powers term by term."""
+        """Return the factors that all terms share, with their powers term by term."""
         if not terms:
             return {}
         each = [self.factors_of(term) for term, _ in terms]
@@ -275,7 +276,7 @@ class Forms:
         return {base: [factors[base] for factors in each] for base in alike}
 
     def settled(self, kind: str, values: Sequence[Exact]) -> Exact | None:
-        """The result of an operation on numbers, where it can be written."""
+        """Return the result of an operation on numbers; None if it cannot be written."""
         if kind in COMPARISONS:
             first, second = map(exact_double, values)
             if first is None or second is None:
@@ -300,7 +301,7 @@ class Forms:
         return isinstance(found, Product) and found.coefficient < 0
 
     def is_infinite(self, form: int) -> bool:
-        """Whether a form is ``inf`` or ``nan``, which times 0 is no 0."""
+        """Whether a form is ``inf`` or ``nan``, which times 0 is not 0."""
         found = self.forms[form]
         return (
             isinstance(found, Leaf) and found.value is not None and not math.isfinite(found.value)
@@ -312,11 +313,11 @@ class Forms:
         return isinstance(found, NumberForm | Leaf) and found.value is not None and found.value > 0
 
     def known_negative(self, found: Sum) -> int | None:
-        """The form of a sum with the other sign, if there is one already."""
+        """Return the negative of a sum, if that form exists already."""
         return self.known.get(("sum", frozenset((term, -c) for term, c in found.terms)))
 
     def plain_sum(self, terms: Sequence[tuple[int, Exact]]) -> int:
-        """A sum as it is."""
+        """Return a sum as it is, without looking for a shorter way to write it."""
         weight = len(terms) - 1
         for term, coefficient in terms:
             weight += self.weights[term] + (coefficient not in UNITS and term != self.one)
@@ -326,7 +327,7 @@ class Forms:
         return self.intern(Sum(tuple(terms)), key, weight)
 
     def by_degree(self, terms: Sequence[tuple[int, Exact]]) -> Sequence[tuple[int, Exact]]:
-        """A polynomial in one name, its powers falling; rising, where only so it begins without a minus."""
+        """Sort a polynomial in one name by falling powers, or rising to avoid a leading minus."""
         found = self.polynomial(terms) if len(terms) > 2 else None
         if found is None:
             return terms
@@ -336,7 +337,7 @@ class Forms:
         return [term for _, term in placed]
 
     def polynomial(self, terms: Items) -> tuple[int, Coefficients] | None:
-        """A sum as a polynomial: the name it is of, and its coefficients by degree; None if it is none."""
+        """Read a sum as a polynomial: its name, and its coefficients by degree; None for any other sum."""
         names, found = set[int](), Coefficients()
         for term, coefficient in terms:
             degree = 0
@@ -352,7 +353,7 @@ class Forms:
         return (names.pop(), found) if len(names) == 1 else None
 
     def rank(self, factor: tuple[int, Exact]) -> tuple[int, int, int]:
-        """Where a factor stands: constants, names and their powers, other powers and calls, sums."""
+        """Return a factor's place: constants, names and their powers, other powers, calls, sums."""
         base = factor[0]
         found = self.forms[base]
         if isinstance(found, Leaf) and found.value is None:
@@ -369,7 +370,7 @@ class Forms:
     # Operations.
 
     def call(self, kind: str, operands: tuple[int, ...]) -> int:
-        """Any operation but sums, products and powers of numbers."""
+        """Return the form of a call; sums, products and powers have methods of their own."""
         values = [self.value(operand) for operand in operands]
         if None not in values:
             exact = self.settled(kind, values)  # type: ignore[arg-type]
@@ -395,7 +396,7 @@ class Forms:
         return self.intern(CallForm(kind, operands), (kind, operands), weight)
 
     def structural(self, kind: str, operands: tuple[Operand, ...], settings: Settings) -> int:
-        """A structural operation; to be read first is to stay as it was written."""
+        """Return the form of a structural operation; those that a person typed stay as written."""
         if kind == "broadcast":
             return operands[0][0]
         whole = tuple([self.stretched(*operand) for operand in operands])
@@ -422,7 +423,7 @@ class Forms:
         )
 
     def root(self, form: int) -> int:
-        """A square root: a power; the root of a product of constants is the product of their roots."""
+        """Return a square root as a power; a product of constants has the product of their roots."""
         found = self.forms[form]
         parts: list[tuple[int, Exact]] = [(form, HALF)]
         if isinstance(found, Product) and all(self.is_positive(base) for base, _ in found.factors):
@@ -431,7 +432,7 @@ class Forms:
         return self.product(parts)
 
     def where(self, condition: int, x: int, y: int) -> int:
-        """A choice; its branches are one if they are equal, and the same question is asked once."""
+        """Return a choice; equal branches need none, nor does a branch that asks again."""
         condition = self.asked(condition)
         known = self.value(condition)
         if known is not None:
@@ -453,14 +454,14 @@ class Forms:
         return form
 
     def opposite(self, condition: int) -> int:
-        """The condition that holds where a comparison does not; other conditions are themselves."""
+        """Return the opposite of a comparison; any other condition is returned unchanged."""
         found = self.forms[condition]
         if isinstance(found, CallForm) and found.kind in COMPARISONS:
             return self.call(BY_NAME[found.kind].opposite, found.operands)
         return condition
 
     def asked(self, condition: int) -> int:
-        """What a condition asks: ``where(c, 3, 0) != 0`` and ``c != 0`` ask whether c holds."""
+        """Simplify a condition: ``where(c, 3, 0) != 0`` and ``c != 0`` ask whether c holds."""
         while True:
             match self.forms[condition]:
                 case CallForm("ne", (inner, self.zero)):
@@ -476,7 +477,7 @@ class Forms:
                     return condition
 
     def comparison(self, kind: str, operands: tuple[int, ...]) -> tuple[str, tuple[int, ...]]:
-        """A comparison with a number on its right; ``x == max(x, y)`` is ``x >= y``."""
+        """Put a comparison's number on its right; ``x == max(x, y)`` becomes ``x >= y``."""
         for x, other in (operands, operands[::-1]):
             found = self.forms[other]
             if kind != "eq" or not isinstance(found, CallForm):
@@ -489,7 +490,7 @@ class Forms:
         return kind, operands
 
     def power(self, base: int, exponent: int, whole: Collection[int] = ()) -> int:
-        """A power: part of a product if the exponent is a number."""
+        """Return a power, as a factor of a product if the exponent is a number."""
         value = self.value(exponent)
         if value is not None:
             return self.product([(base, value)], whole=whole)
@@ -506,7 +507,7 @@ class Forms:
         return self.intern(CallForm("pow", (base, exponent)), ("pow", base, exponent), weight)
 
     def negated(self, form: int) -> int:
-        """The negative of a form that is written with a minus throughout."""
+        """Return the negative of a form that has a minus throughout."""
         found = self.forms[form]
         if isinstance(found, Product):
             return self.signed_product(-found.coefficient, list(found.factors))
@@ -514,7 +515,7 @@ class Forms:
         return self.sum(found.terms, scale=-ONE)
 
     def product(self, items: Items, coefficient: Exact = ONE, whole: Collection[int] = ()) -> int:
-        """A product of powers, like factors gathered; the products in ``whole`` are one factor."""
+        """Return a product of powers, like factors gathered; those in ``whole`` stay whole."""
         powers: Powers = {}
         for form, exponent in items:
             if form in whole:
@@ -554,14 +555,14 @@ class Forms:
         return self.signed_product(coefficient, factors)
 
     def marks(self, forms: Iterable[int]) -> set[Mark]:
-        """What kinds of forms there are among some."""
+        """Return the kinds of some forms."""
         table = self.forms
         return {
             found.kind if type(found := table[form]) is CallForm else type(found) for form in forms
         }
 
     def chosen_product(self, coefficient: Exact, factors: list[tuple[int, Exact]]) -> int | None:
-        """A product with a choice that may be 0: the other factors go into its branches."""
+        """Move a product's other factors into the branches of a choice, if one of them is 0."""
         for base, exponent in factors:
             inside = self.forms[base]
             if exponent != 1 or not isinstance(inside, CallForm) or inside.kind != "where":
@@ -631,7 +632,7 @@ class Forms:
         return coefficient
 
     def sum(self, items: Items, whole: Collection[int] = (), scale: Exact = ONE) -> int:
-        """A sum of multiples of forms, like terms gathered; the sums in ``whole`` are one term."""
+        """Return a sum of multiples of forms, like terms gathered; those in ``whole`` stay whole."""
         terms: Terms = {}
         for form, coefficient in items:
             if form in whole:
@@ -647,7 +648,7 @@ class Forms:
         return self.sum_of(kept)
 
     def sum_of(self, terms: list[tuple[int, Exact]]) -> int:
-        """A sum whose terms are gathered already, in the shortest of the ways to write it."""
+        """Return the sum of gathered terms, in the shortest way to write it."""
         if not terms:
             return self.zero
         if len(terms) == 1:
@@ -675,7 +676,9 @@ class Forms:
             self.add_term(terms, term, coefficient if inner == 1 else inner * coefficient)
 
     def split(self, form: int) -> tuple[int, Exact]:
-        """A form that is no sum without its coefficient, and that; a number is a multiple of 1.
+        """Split a form that is not a sum into the form without its coefficient, and the coefficient.
+
+        A number is a multiple of 1.
 
         The coefficient 0 is kept, as in 0*nan: else it would be lost with the nan.
         """
@@ -689,7 +692,7 @@ class Forms:
         return form, ONE
 
     def add_term(self, terms: Terms, term: int, coefficient: Exact) -> None:
-        """Add to a term's coefficient, if the result can be written; else keep the two apart."""
+        """Add to a term's coefficient; if the result cannot be written, keep the two apart."""
         gathered = terms[term] + coefficient if term in terms else coefficient
         if self.writable(gathered):
             terms[term] = gathered
@@ -706,7 +709,7 @@ class Forms:
 
 
 def signed_common_divisor(coefficients: Sequence[Exact]) -> Exact:
-    """A number of which all coefficients are whole multiples, with their sign if they all have one."""
+    """Return a number that divides all coefficients, negative if they all are."""
     sizes = [exact_magnitude(c) for c in coefficients]
     least = min(sizes)
     sign = -1 if max(coefficients) < 0 else 1
@@ -718,7 +721,7 @@ def signed_common_divisor(coefficients: Sequence[Exact]) -> Exact:
 
 
 def common_content(coefficients: Sequence[Exact]) -> Exact:
-    """The number that leaves whole coefficients without a common divisor: 1/2 of ``5/2`` and ``-3/2``."""
+    """Return the number to divide by for coprime whole coefficients: 1/2 for ``5/2`` and ``-3/2``."""
     above = math.gcd(*[c.numerator for c in coefficients])
     return exact_ratio(above, math.lcm(*[c.denominator for c in coefficients]))
 
@@ -729,7 +732,7 @@ def accumulate_form(found: dict[int, Exact], form: int, amount: Exact) -> None:
 
 
 def rational_root(value: Exact) -> Exact | None:
-    """A square root, where it is rational."""
+    """Return a square root if it is rational, else None."""
     if value < 0:
         return None
     found = exact_ratio(math.isqrt(value.numerator), math.isqrt(value.denominator))
@@ -737,18 +740,17 @@ def rational_root(value: Exact) -> Exact | None:
 
 
 def exact_power(value: Exact, exponent: Exact) -> Exact | None:
-    """A number to a whole power, if that can be a double."""
+    """Return a number to a whole power; None if that is too large for a double."""
     return exact_result("pow", [value, exponent]) if value else 0
 
 
 # Graphs as forms.
 
-NEGATIVES = frozenset(kind for kind in SUMS if BY_NAME[kind].signs == (-1,))
 CHAINS = {
     **dict.fromkeys(PRODUCTS | NEGATIVES, "product"),
     **dict.fromkeys(SUMS - NEGATIVES, "sum"),
 }
-"""Which chain a row is a link of: a negative is a factor -1."""
+"""By row, the chain that it is a link of; a negative is a factor -1."""
 LINKS = {
     kind: (1,) if kind in NEGATIVES else row.signs or row.powers for kind, row in BY_NAME.items()
 }
@@ -770,7 +772,7 @@ def read_forms(
     short: int,
     bound: Collection[int] = (),
 ) -> dict[int, int]:
-    """By node that the outputs need: its form.
+    """Return the form of each node that the outputs need.
 
     A chain of sums or of products, each used once, is read as one sum or product.  The nodes
     ``bound`` have names.
@@ -799,7 +801,7 @@ def read_node(
     absorbed: Set[int],
     whole: Collection[int],
 ) -> int:
-    """The form of one node; the forms in ``whole`` are not taken apart."""
+    """Return the form of one node; the forms in ``whole`` are not taken apart."""
     kind, payload = graph.kinds[node], graph.payloads[node]
     if kind == INPUT:
         return forms.leaf(str(payload), None)
@@ -828,7 +830,7 @@ def read_chain(
     sign: Exact,
     whole: Collection[int],
 ) -> int:
-    """A sum or a product of what was read; one that another derivative has too is looked up."""
+    """Return a sum or product of forms, looked up if another derivative has it too."""
     is_kept = forms.several and forms.order is not None and not forms.share
     key = (link, sign, *items, *[form for form, _ in items if form in whole]) if is_kept else ()
     found = forms.readings.get(key)
@@ -848,9 +850,9 @@ def is_kept_whole(forms: Forms, form: int, short: int) -> bool:
 
 
 def count_uses(graph: Graph, outputs: tuple[int, ...]) -> dict[int, int]:
-    """By node that the outputs need: how many edges and outputs lead to it.
+    """Count, for each node that the outputs need, the edges and outputs that lead to it.
 
-    No other node is looked at, for of a formula of many inputs each derivative may need few.
+    Only needed nodes are visited: with many inputs, each derivative may need few of the nodes.
     """
     uses = Counter(outputs)
     todo = [*uses]
@@ -877,7 +879,7 @@ def absorbed_nodes(graph: Graph, uses: Mapping[int, int]) -> set[int]:
 def chain_leaves(
     graph: Graph, root: int, absorbed: Set[int]
 ) -> tuple[list[tuple[int, Exact]], Exact]:
-    """The leaves of a chain in order, each with its sign or its power, and the sign of the whole."""
+    """Return a chain's leaves in order, each with its sign or power, and the sign of the whole."""
     kinds, operands = graph.kinds, graph.operands
     sign: Exact = -ONE if kinds[root] in NEGATIVES else ONE
     links = zip(operands[root], LINKS[kinds[root]], strict=True)

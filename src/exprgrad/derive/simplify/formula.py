@@ -81,11 +81,11 @@ def output_formulas(
     by_hand: bool = True,
     all_inputs: bool = True,
 ) -> Iterator[tuple[Graph, dict[int, str]]]:
-    """Each output as a formula of its own, with those of its nodes that the typed graph has names for.
+    """Yield each output as a formula of its own, with the names that the typed graph has for its nodes.
 
-    Only the names of ``bindings`` count, if given; what has another is written out.  Unless ``by_hand``,
-    the formulas stay closer to what the rules give: no identity is used.  Unless ``all_inputs``,
-    each has only those that are in it: where there are many, it takes long to list them for each formula.
+    Only the names of ``bindings`` count, if given; other named parts are written out.  Without ``by_hand``
+    no identity is used, so that the formulas stay closer to the rules.  Without ``all_inputs`` a formula
+    lists only the inputs that are in it, which saves time if there are many.
     """
     bindings = typed.bindings if bindings is None else bindings
     forms, names = read_typed_forms(typed, bindings, by_hand=by_hand)
@@ -100,13 +100,20 @@ def output_formulas(
 
 
 def merge_exponentials(forms: Forms, root: int) -> int:
-    """A form in which each product has one exponential: ``exp(a*x)*exp(b*x)`` is ``exp(a*x + b*x)``.
+    """Merge the exponentials of each product: ``exp(a*x)*exp(b*x)`` is ``exp(a*x + b*x)``.
 
-    This comes last, as a sum's terms have a factor in common that is no longer one then.
+    This comes last, since it hides a factor that the terms of a sum have in common.
     """
     used = needed_forms(forms, [root])
-    products = [form for form in used if isinstance(forms.forms[form], Product)]
-    apart = {form: found for form in products if len(found := exponential_factors(forms, form)) > 1}
+    apart: dict[int, list[tuple[int, int, Exact]]] = {}
+    for product in [form for form in used if isinstance(forms.forms[form], Product)]:
+        found = [
+            (base, call.operands[0], q)
+            for base, q in forms.factors_of(product).items()
+            if isinstance(call := forms.forms[base], CallForm) and call.kind == "exp"
+        ]
+        if len(found) > 1 and any(q > 0 for _, _, q in found):  # one is above the line
+            apart[product] = sorted(found, key=lambda each: each[2] < 0)
     images: dict[int, int] = {}
     attempts, forms.attempts = forms.attempts, DEEPEST  # it is short already
     for form in used if apart else ():
@@ -121,20 +128,10 @@ def merge_exponentials(forms: Forms, root: int) -> int:
     return images.get(root, root)
 
 
-def exponential_factors(forms: Forms, form: int) -> list[tuple[int, int, Exact]]:
-    """A product's exponentials, if one is above the line: each factor, what it is of, and its power."""
-    found = [
-        (base, call.operands[0], q)
-        for base, q in forms.factors_of(form).items()
-        if isinstance(call := forms.forms[base], CallForm) and call.kind == "exp"
-    ]
-    return sorted(found, key=lambda each: each[2] < 0) if any(q > 0 for _, _, q in found) else []
-
-
 def replace_parts(forms: Forms, form: int, images: Mapping[int, int]) -> int:
-    """A form made again of what has become of its parts; the form itself if nothing has."""
+    """Rebuild a form from the images of its parts; return the form itself if none has changed."""
     found = forms.forms[form]
-    if all(part == images[part] for part in form_parts(forms, form)):
+    if all(part == images[part] for part in form_parts(forms, found)):
         return form
     match found:
         case Product(coefficient, factors):
@@ -156,9 +153,9 @@ def replace_parts(forms: Forms, form: int, images: Mapping[int, int]) -> int:
 def read_typed_forms(
     typed: Graph, bindings: Sequence[Binding], *, share: bool = False, by_hand: bool = False
 ) -> tuple[Forms, dict[int, str]]:
-    """The forms of what a person wrote, and the names that were given to some of them.
+    """Read the forms of a typed formula, and the names that its statements give to some of them.
 
-    A statement that is named like a constant loses its name: a rule may bring in the constant.
+    A statement named like a constant loses its name, since a rule may bring in the constant.
     """
     decimals = any(
         isinstance(payload, float) and math.isfinite(payload) and not payload.is_integer()
@@ -179,25 +176,25 @@ def read_typed_forms(
 # Derivatives, and names for long parts of them.
 
 WORTH_A_NAME = 40
-"""How many characters a new name must save."""
+"""The least number of characters that a new name must save."""
 WORTH_ITS_NAME = 12
-"""The most characters of what is written out although a person gave it a name."""
+"""The most characters of a named part that is written out all the same."""
 EXTREMA = frozenset(op.name for op in COMMON if op.winner)
 """``max`` and ``min``."""
 UNORDERED = EXTREMA | names_with(COMMON, "commutes")
 """The rows whose operands may change places."""
 SMALL = 500
-"""In a formula of more nodes a person's names are used without asking whether they make it shorter."""
+"""The most nodes of a formula for which it is tried whether it is shorter without a person's names."""
 
 
 def simplified_derivatives(
     graph: Graph, wrt: Sequence[str], *, steps: bool = True, by_hand: bool = True
 ) -> Iterator[Graph]:
-    """The output's derivative with respect to each input, in turn.
+    """Yield the output's derivative with respect to each input.
 
-    A person's names are used where that is no longer than to write everything out, that of the output
-    never.  Without ``steps`` they all are, and there are no others, as for a derivative to be derived
-    again.  Unless ``by_hand``, no identities are used.
+    A person's names are used unless writing everything out is shorter; the output's name is never used.
+    Without ``steps`` all of a person's names are used and no others, as for a derivative to be derived
+    again.  Without ``by_hand`` no identities are used.
     A derivative with respect to a tensor is a tensor of its shape; with ``steps`` its nodes' shapes are not
     known.
     """
@@ -219,7 +216,7 @@ def simplified_derivatives(
 
 
 def drop_repeated_operands(graph: Graph) -> Graph:
-    """``max(x, x, y)`` as ``max(x, y)``, for an operand does not tie with itself."""
+    """Rewrite ``max(x, x, y)`` as ``max(x, y)``: an operand does not tie with itself."""
     if EXTREMA.isdisjoint(graph.kinds):
         return graph
     met: dict[object, int] = {}
@@ -242,13 +239,13 @@ def drop_repeated_operands(graph: Graph) -> Graph:
 
 
 def restore_shapes(formula: Graph, graph: Graph) -> Graph:
-    """A formula with the shapes of its nodes, if those of what it was derived from are known."""
+    """Give a formula's nodes their shapes, if the graph that it was derived from has shapes."""
     shapes = {name: graph.shape(node) for name, node in graph.inputs.items()}
     return at_shapes(formula, "", shapes)
 
 
 def bind_known_names(graph: Graph, known: dict[int, str]) -> Graph:
-    """A formula with the names that a person gave to some of its nodes."""
+    """Bind the names that a person gave to some of a formula's nodes."""
     for node in sorted(known):
         if graph.operands[node] and node != graph.output:
             graph.bindings.append(Binding(known[node], node, graph.span(node)))
@@ -256,10 +253,11 @@ def bind_known_names(graph: Graph, known: dict[int, str]) -> Graph:
 
 
 def name_shared_steps(graph: Graph, known: dict[int, str], typed: Graph) -> Graph:
-    """A formula in which what is long and used more than once is a named statement.
+    """Turn a formula's long parts that are used more than once into named statements.
 
-    ``known`` are names that a person gave to some of its nodes; the others are t1, t2, …, but none that
-    an input or the output of ``typed`` has, what was derived.  If one of a person's names is kept, all are.
+    ``known`` are the names that a person gave to some of its nodes; new names are t1, t2, …, without those
+    of the inputs and the output of ``typed``, the differentiated graph.  If one of a person's names is
+    kept, all are.
     """
     own = {node for node in known if graph.operands[node]}
     if own and not nodes_to_name(graph, known, own, typed, WORTH_ITS_NAME) & own:
@@ -277,9 +275,9 @@ def nodes_to_name(
     *,
     bind: bool = False,
 ) -> set[int]:
-    """The nodes that get a name: those of ``own`` that are not ``short``, and what is worth one.
+    """Choose the nodes to name: those of ``own`` longer than ``short``, and others that are worth it.
 
-    New names are none that are known or in ``typed``.  With ``bind`` the nodes become statements.
+    New names avoid those known and those in ``typed``.  With ``bind`` the nodes become statements.
     """
     uses = Counter(chain.from_iterable(graph.operands))
     taken = {*known.values(), *CONSTANTS, typed.output_name}
@@ -313,7 +311,7 @@ def nodes_to_name(
 
 
 def refuse_tensor_derivative(graph: Graph, text: str, wrt: Sequence[str], order: int) -> None:
-    """Raise an error for what has no derivative as a formula of tensors.
+    """Raise an error if a derivative cannot be a formula because of tensors.
 
     The formula must be a number; beyond the first order, so must each input of ``wrt``.
     """

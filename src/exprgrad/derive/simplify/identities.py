@@ -127,17 +127,18 @@ def pattern_forms() -> Forms:
     return Forms(nothing, decimals=False)
 
 
+CALLED = re.compile(r"\w+(?=\()")
+"""A function in a pattern."""
+
+
 @cache
-def identity_functions(identity: Identity) -> frozenset[str]:
-    """The functions in an identity's left side."""
-    return frozenset(re.findall(r"\w+(?=\()", identity.pattern))
-
-
-def identity_rows(kinds: set[str]) -> Iterator[IdentityForms]:
-    """Yield the identities whose functions are all in ``kinds``, parsed into forms."""
-    for identity in IDENTITIES if kinds else ():
-        if identity_functions(identity) <= kinds:
-            yield identity_as_forms(identity)
+def identity_rows(kinds: frozenset[str]) -> list[IdentityForms]:
+    """Return the identities whose functions are all in ``kinds``, parsed into forms."""
+    return [
+        identity_as_forms(identity)
+        for identity in IDENTITIES
+        if kinds.issuperset(CALLED.findall(identity.pattern))
+    ]
 
 
 @cache
@@ -166,7 +167,7 @@ def form_of_text(text: str) -> int:
 def inverse_calls() -> dict[tuple[str, ...], int]:
     """By the two functions, what a function of an inverse one is."""
     return {
-        tuple(re.findall(r"\w+(?=\()", identity.pattern)): form_of_text(identity.better)
+        tuple(CALLED.findall(identity.pattern)): form_of_text(identity.better)
         for identity in INVERSE_IDENTITIES
     }
 
@@ -181,7 +182,7 @@ def rewrite_inverse_call(forms: Forms, kind: str, operand: int) -> int | None:
 
 def rewrite_sum(forms: Forms, terms: Terms) -> Iterator[int]:
     """The sum that each matching identity gives."""
-    for row in identity_rows(functions_in_parts(forms, terms)[0]):
+    for row in identity_rows(frozenset(functions_in_parts(forms, terms)[0])):
         if row.is_sum:
             for better, used in identity_matches(forms, row, terms):
                 place = next(place for place, term in enumerate(terms) if term in used)
@@ -195,7 +196,7 @@ def rewrite_product(forms: Forms, powers: Powers, coefficient: Exact) -> Iterato
     With each, whether it is always written so.
     """
     kinds, inside = functions_in_parts(forms, powers)
-    for row in identity_rows(kinds | inside):
+    for row in identity_rows(frozenset(kinds | inside)):
         if row.is_sum:
             if row.kinds <= inside:
                 for other in replace_sum_factor(forms, row, powers, coefficient):

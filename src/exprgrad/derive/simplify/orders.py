@@ -1,20 +1,21 @@
 """Derivatives of higher order as formulas that people read.
 
-They are made as polynomials, which grow no faster than their terms are many, and written with what all
-terms have in common in front and the terms gathered by powers.  Up to the third order they are also made as
-first derivatives are, by differentiating the one before and simplifying, and the shorter text is taken; so
-are all those of a formula that is better not multiplied out.
+They are made as polynomials, which grow only with their number of terms, and written with common factors
+in front and the terms gathered by powers.  Up to the third order they are also made as first derivatives
+are, by differentiating the one before and simplifying, and the shorter text is taken.  If a formula is
+better not multiplied out, all its derivatives are made in that way.
 
 A formula is read as polynomials in a few atoms, such as ``x``, ``tanh(x)`` and ``exp(-x^2)``, each times
-powers of sums, such as ``(1 + x^2)^(-3)``.  The derivative of an atom is such a thing again, mostly in the
+powers of sums, such as ``(1 + x^2)^(-3)``.  The derivative of an atom has this form again, mostly in the
 same atoms; so the next derivative is made by differentiating, multiplying out and gathering like terms.
 """
 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from exprgrad.derive.build import (
@@ -28,6 +29,7 @@ from exprgrad.derive.build import (
 from exprgrad.derive.simplify.forms import (
     SHORT,
     CallForm,
+    Coefficients,
     Forms,
     NumberForm,
     Product,
@@ -46,6 +48,7 @@ from exprgrad.derive.simplify.formula import (
     restore_shapes,
     simplified_derivatives,
 )
+from exprgrad.derive.simplify.sums_and_products import divide_polynomials
 from exprgrad.derive.simplify.write import write_forms
 from exprgrad.derive.sweeps.gradient import display_rule_derivatives
 from exprgrad.graph.graph import Binding, Graph, Literal, NoShapes
@@ -60,17 +63,17 @@ Factors = list[tuple[int, Exact]]
 """A product of forms, with their exponents."""
 
 SIMPLIFIED, HIGH = 3, 12
-"""Up to this order a derivative is also made by simplifying, and the shorter text is taken; on the way to a
-high order none is."""
+"""The highest order that is also made by simplifying, the shorter text being taken; and the order above
+which no derivative on the way is simplified."""
 
 FEW, MANY = 12, 400
-"""A polynomial of few terms may be shorter if it is not gathered; of many, not all ways are tried."""
+"""The most terms of a polynomial that is tried without gathering; and that is tried in all ways."""
 TRIES = 4
-"""By the powers of how many atoms it is tried to gather a polynomial; within that, of the likeliest."""
+"""The number of atoms by whose powers a polynomial is gathered in turn; inside it, only the likeliest."""
 HIGHEST_DEGREE = 200
-"""The highest degree of a polynomial whose roots are looked for."""
+"""The highest degree of a polynomial that is searched for roots."""
 LARGEST_ROOT = 100
-"""The largest rational root that is looked for."""
+"""The largest root that is tried."""
 
 # Polynomials.
 
@@ -84,15 +87,15 @@ Element = dict[Powers, Polynomial]
 MOST_NODES = 400
 """The most nodes of a formula that is multiplied out."""
 MOST_PRODUCTS = 40_000
-"""The most terms that are multiplied with each other at once."""
+"""The most products of terms in one multiplication."""
 MOST_PIECES = 100
-"""The most terms that a monomial becomes where squares in it are written otherwise."""
+"""The most terms for a monomial whose squares are rewritten."""
 HIGHEST = 128
-"""The highest power of a number that is worked out, and of a sine that is written in cosines."""
+"""The highest power of a number that is evaluated, and of a sine that is rewritten in cosines."""
 MOST_STEPS = 8
-"""By how much exponents of a sum may differ for two polynomials to be put over one denominator."""
+"""The largest difference of a sum's exponents in polynomials that share a denominator."""
 DEEPEST = 20
-"""How deep sums under roots, and choices, may be nested in each other."""
+"""The deepest nesting of choices and of sums under roots."""
 
 
 class TooLarge(Exception):
@@ -133,18 +136,18 @@ class Polynomials:
     # Reading.
 
     def image(self, graph: Graph, node: int) -> Element:
-        """A node of a graph."""
+        """Return the element of a node of a graph."""
         return self.element(read_forms(self.forms, graph, (node,), SHORT)[node])
 
     def element(self, form: int) -> Element:
-        """A form."""
+        """Return the element of a form."""
         if form not in self.known:
             for part in sorted(self.inside(form)):  # what a sum is made of comes before it
                 self.known[part] = self.read(part)
         return self.known[form]
 
     def inside(self, form: int) -> set[int]:
-        """A form, and the sums and products that it is made of, as far as they are not known."""
+        """Return a form, and the sums and products inside it that are not known yet."""
         found, todo = set[int](), [form]
         while todo:
             part = todo.pop()
@@ -157,7 +160,7 @@ class Polynomials:
         return found
 
     def read(self, form: int) -> Element:
-        """A form, what it is made of being known."""
+        """Return the element of a form whose parts are known."""
         match self.forms.forms[form]:
             case NumberForm(value):
                 return {(): {(): value}} if value else {}
@@ -177,7 +180,7 @@ class Polynomials:
         return self.power(form, ONE)
 
     def power(self, base: int, exponent: Exact) -> Element:
-        """A power of an atom or of a sum."""
+        """Return a power of an atom or of a sum."""
         match self.forms.forms[base]:
             case Sum() as inside:
                 negative = self.forms.known_negative(inside)
@@ -201,13 +204,13 @@ class Polynomials:
         return {(): self.reduced({((base, exponent),): ONE})}
 
     def number(self, value: Exact, exponent: Exact) -> Element:
-        """A whole power of a number."""
+        """Return a whole power of a number."""
         if not value or exact_magnitude(exponent) > HIGHEST:
             raise TooLarge
         return {(): {(): exact_integer_power(value, exponent)}}
 
     def symbolic_power(self, base: int, raised: int, exponent: Exact) -> Element:
-        """``x^(n - 2)`` is x^n times x^-2."""
+        """Return a power with a symbolic exponent: ``x^(n - 2)`` is x^n times x^-2."""
         found = self.forms.forms[raised]
         number = dict(found.terms).get(self.forms.one, 0) if isinstance(found, Sum) else 0
         if number:
@@ -216,7 +219,7 @@ class Polynomials:
         return self.product(whole, self.power(base, number * exponent)) if number else whole
 
     def symbolic(self, base: int | None, raised: int, exponent: Exact) -> Powers:
-        """A power of ``base^raised``, or without a base of ``exp(raised)``, as one of an atom."""
+        """Return a power of ``base^raised``, or of ``exp(raised)`` without a base, as an atom's."""
         bare, number = self.forms.split(raised)
         if not number:
             return ()
@@ -231,7 +234,7 @@ class Polynomials:
         return ((atom, exact_ratio(exponent * number, own)),)
 
     def note_square(self, atom: int, kind: str, operands: tuple[int, ...]) -> None:
-        """Note that squares of cos(u) are written in sin(u), if that came first; and others like these."""
+        """Note that squares of cos(u) are rewritten in sin(u) if that came first, or the like."""
         square = BY_NAME[kind].square
         if square is not None and atom not in self.squares:
             partner = self.forms.call(square[0], operands)
@@ -241,7 +244,7 @@ class Polynomials:
     # Arithmetic.
 
     def add(self, total: Element, key: Powers, polynomial: Polynomial) -> None:
-        """Add a polynomial times powers of sums, over one denominator with what is alike."""
+        """Add a polynomial times powers of sums, over one denominator with similar ones."""
         other = next((known for known in total if has_similar_powers(key, known)), None)
         if other is None:
             if polynomial:
@@ -260,7 +263,7 @@ class Polynomials:
             raise TooLarge
 
     def lifted(self, key: Powers, polynomial: Polynomial, sums: Powers) -> Element:
-        """A polynomial times powers of sums, some whole ones multiplied out."""
+        """Return a polynomial times powers of sums, with whole powers multiplied out."""
         found: Element = {key: polynomial}
         for base, exponent in sums:
             for _ in range(int(exponent)):
@@ -268,7 +271,7 @@ class Polynomials:
         return found
 
     def product(self, left: Element, right: Element) -> Element:
-        """The product of two."""
+        """Return the product of two elements."""
         total: Element = {}
         for key, polynomial in left.items():
             for other, second in right.items():
@@ -286,7 +289,7 @@ class Polynomials:
         return self.reduced(found)
 
     def reduced(self, polynomial: Polynomial) -> Polynomial:
-        """A polynomial without squares that are written otherwise and without whole powers of numbers."""
+        """Rewrite a polynomial's squares, and evaluate whole powers of numbers."""
         found: defaultdict[Powers, Exact] = defaultdict(int)
         for monomial, c in polynomial.items():
             if not any(atom in self.squares or self.is_special(atom) for atom, _ in monomial):
@@ -323,7 +326,7 @@ class Polynomials:
         return self.special[atom]
 
     def rewritten(self, atom: int, exponent: Exact) -> tuple[Polynomial, Exact]:
-        """What a power of an atom is written as, and the exponent that is left of it."""
+        """Rewrite a power of an atom; return what it becomes, and the exponent that is left of it."""
         form = self.forms.forms[atom]
         if isinstance(form, NumberForm) and exact_magnitude(exponent) >= 1:
             (value,) = self.number(form.value, exponent).values()
@@ -362,7 +365,7 @@ class Polynomials:
         return total
 
     def add_product(self, total: Element, left: Element, right: Element) -> None:
-        """Add the product of two."""
+        """Add the product of two elements."""
         for key, polynomial in self.product(left, right).items():
             self.add(total, key, polynomial)
 
@@ -378,7 +381,7 @@ class Polynomials:
         return found
 
     def slope_within(self, form: int, name: str) -> Element:
-        """The same, where it is not known yet."""
+        """Derive an atom, or a sum that is the base of a power, for the first time."""
         if self.depth > DEEPEST:
             raise TooLarge
         match self.forms.forms[form]:
@@ -392,7 +395,7 @@ class Polynomials:
         return self.image(derived.graph, derived.outputs[0])
 
     def form(self, element: Element) -> int:
-        """A form that stands for an element, the sum of all its terms."""
+        """Return a form for an element: the sum of all its terms."""
         total: dict[int, Exact] = {}
         for key, polynomial in element.items():
             for monomial, c in polynomial.items():
@@ -403,7 +406,7 @@ class Polynomials:
 
 
 def has_similar_powers(left: Powers, right: Powers) -> bool:
-    """Whether two polynomials are put over one denominator: if powers of their sums differ by few steps."""
+    """Whether two polynomials get one denominator: if the powers of their sums differ by few steps."""
     first, second = dict(left), dict(right)
     for base in {*first, *second}:
         p, q = first.get(base, 0), second.get(base, 0)
@@ -455,7 +458,7 @@ def divide_monomials(above: Powers, below: Powers) -> Powers:
 
 
 def monomial_gcd(left: Powers, right: Powers) -> Powers:
-    """The lower power of each sum; one that is missing is there to the power 0."""
+    """Return the lower power of each sum; a missing one has the power 0."""
     first, second = dict(left), dict(right)
     bases = sorted({*first, *second})
     powers = [(base, min(first.get(base, 0), second.get(base, 0))) for base in bases]
@@ -466,7 +469,7 @@ def monomial_gcd(left: Powers, right: Powers) -> Powers:
 
 
 class OrderedDerivative(NamedTuple):
-    """A derivative, one on the way to a higher order or the one that is asked for.
+    """A derivative: one on the way to a higher order, or the requested one.
 
     ``element``  as polynomials, if it can be
     ``plain``    as a formula without named steps of ours, where it is needed to go on
@@ -481,7 +484,7 @@ class OrderedDerivative(NamedTuple):
 def derivatives_of_order(
     graph: Graph, wrt: Sequence[str], order: int, *, again: bool = False
 ) -> Iterator[tuple[Orders, Graph]]:
-    """Every derivative of an order, each once: the inputs of a mixed one may be in any order.
+    """Yield every derivative of an order once; the inputs of a mixed one are in the order of ``wrt``.
 
     Each derivative of the order before is differentiated with respect to its last input and those after it.
     With ``again`` the formula is a derivative itself.
@@ -507,7 +510,7 @@ def derivatives_of_order(
 
 
 def read_polynomials(graph: Graph) -> Polynomials | None:
-    """The formula as polynomials, if it can be; a person's names are kept."""
+    """Read a formula as polynomials, with a person's names; None if it is too large."""
     try:
         return Polynomials(graph, [b for b in graph.bindings if b.node != graph.output])
     except TooLarge:
@@ -521,7 +524,7 @@ def differentiate_again(
     step: int,
     is_last: bool,
 ) -> Iterator[tuple[str, OrderedDerivative]]:
-    """A derivative's derivatives with respect to some inputs, which are of order ``step``."""
+    """Yield a derivative's derivatives with respect to some inputs; they are of order ``step``."""
     elements = [element_derivative(polynomials, known.element, name) for name in wrt]
     if polynomials is not None and step > SIMPLIFIED and None not in elements:
         for name, element in zip(wrt, elements, strict=True):
@@ -553,7 +556,7 @@ def differentiate_again(
 
 
 def high_order_derivative(graph: Graph, name: str, order: int) -> Graph | None:
-    """A derivative of high order as a formula; None where it is not made as polynomials."""
+    """Return a derivative of high order as a formula; None if polynomials get too large."""
     polynomials = read_polynomials(graph)
     before, found = None, None if polynomials is None else polynomials.output
     while order and found not in (before, None):
@@ -566,7 +569,7 @@ def high_order_derivative(graph: Graph, name: str, order: int) -> Graph | None:
 def element_derivative(
     polynomials: Polynomials | None, element: Element | None, name: str
 ) -> Element | None:
-    """The derivative of an element, if that is not too large."""
+    """Return the derivative of an element; None if it is too large."""
     if polynomials is None or element is None:
         return None
     try:
@@ -578,7 +581,7 @@ def element_derivative(
 def shorter_derivative(
     polynomials: Polynomials, simplified: OrderedDerivative, is_last: bool
 ) -> OrderedDerivative:
-    """A derivative that was simplified, or the same as polynomials where that is shorter to read."""
+    """Return a simplified derivative, or the same as polynomials if that is shorter to read."""
     element, plain, shown = simplified
     assert shown is not None
     terms = 0 if element is None else sum(map(len, element.values()))
@@ -607,7 +610,7 @@ def reading_length(formula: Graph) -> tuple[int, int]:
 def readable_derivative(
     polynomials: Polynomials, element: Element, is_last: bool
 ) -> OrderedDerivative:
-    """A derivative that is known as polynomials: with a person's names, or without if that is shorter."""
+    """Write a derivative from polynomials: with a person's names, or without if that is shorter."""
     form = merge_exponentials(polynomials.forms, collect_element(polynomials, element))
     graph = polynomials.graph
 
@@ -631,15 +634,14 @@ def collect_element(polynomials: Polynomials, element: Element) -> int:
         if polynomials.squares:
             ways.append(rewrite_sines_as_cosines(polynomials, polynomial))
         few = 2 * len(polynomial)
-        found = [
-            write_factored_polynomial(polynomials, way, key) for way in ways if len(way) <= few
-        ]
+        parts = [factored_part(polynomials, way, TRIES) for way in ways if len(way) <= few]
+        found = [scale_factors(forms, [*factors, *key], number) for factors, number in parts]
         forms.add(total, min(found, key=forms.weights.__getitem__), ONE)
     return plain_sum_of_terms(forms, total)
 
 
 def rewrite_sines_as_cosines(polynomials: Polynomials, polynomial: Polynomial) -> Polynomial:
-    """A polynomial in which sines are written as cosines, if cosines were written as sines."""
+    """Rewrite a polynomial's sines as cosines, where the other way round is usual."""
     squares = polynomials.squares
     polynomials.squares = {
         p: (atom, exact_ratio(-a, b), exact_ratio(ONE, b)) for atom, (p, a, b) in squares.items()
@@ -649,23 +651,27 @@ def rewrite_sines_as_cosines(polynomials: Polynomials, polynomial: Polynomial) -
     return found
 
 
-def write_factored_polynomial(polynomials: Polynomials, polynomial: Polynomial, key: Powers) -> int:
-    """A polynomial times powers of sums: what its terms have in common in front."""
+def factored_part(
+    polynomials: Polynomials, polynomial: Polynomial, tries: int, front: Powers = ()
+) -> tuple[Factors, Exact]:
+    """Factor a polynomial times a monomial: return its factors, the shared ones first, and a number."""
     number, common, rest = primitive_part(polynomial, polynomials.forms.decimals)
-    factors = shortest_factors(polynomials, rest, TRIES) if len(rest) > 1 else []
-    return scale_factors(
-        polynomials.forms, [(atom_product(polynomials, common), ONE), *factors, *key], number
-    )
+    factors = shortest_factors(polynomials, rest, tries) if len(rest) > 1 else []
+    shared = atom_product(polynomials, multiply_monomials(common, front))
+    return [(shared, ONE), *factors], number
 
 
 def shortest_factors(polynomials: Polynomials, polynomial: Polynomial, tries: int) -> Factors:
-    """The factors of a polynomial, in the shortest way that is found."""
+    """Return a polynomial's factors in the shortest way found."""
     forms, own = polynomials.forms, polynomial_atoms(polynomial)
     ways: list[Factors] = []
     if len(own) == 1:
         ways.append(linear_factors(polynomials, polynomial, own[0]))
     else:
-        likely = sorted([(-count_saved_repeats(polynomial, atom), atom) for atom in own])
+        # The less often an atom need be written if terms are gathered by its powers, the likelier.
+        met = [(atom, exponent) for monomial in polynomial for atom, exponent in monomial]
+        kept, written = Counter(atom for atom, _ in {*met}), Counter(atom for atom, _ in met)
+        likely = sorted([(kept[atom] - written[atom], atom) for atom in own])
         tries = tries if len(polynomial) <= MANY else 1
         for saved, atom in likely[:tries]:
             if saved:
@@ -676,7 +682,7 @@ def shortest_factors(polynomials: Polynomials, polynomial: Polynomial, tries: in
 
 
 def expanded_sum(polynomials: Polynomials, polynomial: Polynomial) -> int:
-    """A polynomial as the sum of its terms, the highest powers first."""
+    """Write a polynomial as the sum of its terms, the highest powers first."""
     total: Terms = {}
     for monomial in sorted(polynomial, key=monomial_rank(polynomial)):
         add_multiple(
@@ -688,14 +694,8 @@ def expanded_sum(polynomials: Polynomials, polynomial: Polynomial) -> int:
     return plain_sum_of_terms(polynomials.forms, total)
 
 
-def count_saved_repeats(polynomial: Polynomial, atom: int) -> int:
-    """How often an atom need not be written if a polynomial is gathered by its powers."""
-    powers = [exponent for monomial in polynomial for own, exponent in monomial if own == atom]
-    return len(powers) - len({*powers})
-
-
 def collect_powers(polynomials: Polynomials, polynomial: Polynomial, atom: int) -> int:
-    """A polynomial by powers of one atom: ``x^2*(a + 1) + x*(a - 1) + a``."""
+    """Gather a polynomial by powers of one atom: ``x^2*(a + 1) + x*(a - 1) + a``."""
     coefficients: defaultdict[Exact, Polynomial] = defaultdict(dict)
     for monomial, c in polynomial.items():
         power = dict(monomial).get(atom, 0)
@@ -703,63 +703,51 @@ def collect_powers(polynomials: Polynomials, polynomial: Polynomial, atom: int) 
         coefficients[power][others] = c
     total: Terms = {}
     for power in sorted(coefficients, reverse=True):
-        number, common, rest = primitive_part(coefficients[power], polynomials.forms.decimals)
-        front = atom_product(
-            polynomials, multiply_monomials(common, ((atom, power),) if power else ())
+        front = ((atom, power),) if power else ()
+        add_multiple(
+            polynomials.forms,
+            total,
+            *factored_part(polynomials, coefficients[power], 1, front),
         )
-        factors = shortest_factors(polynomials, rest, 1) if len(rest) > 1 else []
-        add_multiple(polynomials.forms, total, [(front, ONE), *factors], number)
     return plain_sum_of_terms(polynomials.forms, total)
 
 
 def linear_factors(polynomials: Polynomials, polynomial: Polynomial, atom: int) -> Factors:
-    """``t^4 - 3*t^2 + 2`` as ``(t^2 - 1)*(t^2 - 2)``: a polynomial in one atom by its rational roots."""
-    coefficients = {total_degree(monomial): c for monomial, c in polynomial.items()}
-    step = common_content([power for power in coefficients if power])
-    degree = int(exact_ratio(max(coefficients), step))
-    if degree > HIGHEST_DEGREE:
+    """Factor a polynomial in one atom by rational roots: ``t^4 - 3*t^2 + 2`` is ``(t^2 - 1)*(t^2 - 2)``."""
+    powers = [total_degree(monomial) for monomial in polynomial]
+    step = common_content([power for power in powers if power])
+    rest: Coefficients = {
+        int(exact_ratio(power, step)): c
+        for power, c in zip(powers, polynomial.values(), strict=True)
+    }
+    if max(rest) > HIGHEST_DEGREE:
         return [(expanded_sum(polynomials, polynomial), ONE)]
-    rest = [coefficients.get(step * k, 0) for k in range(degree, -1, -1)]
+
+    def form(coefficients: Coefficients) -> int:
+        """A polynomial in the power of the atom."""
+        terms = coefficients.items()
+        found: Polynomial = {((atom, step * power),) if power else (): c for power, c in terms}
+        return expanded_sum(polynomials, found)
+
+    divisors = [n for n in range(1, LARGEST_ROOT + 1) if rest[0] % n == 0]
     found: dict[int, Exact] = defaultdict(int)
-    for root in candidate_roots(rest):
-        linear: Polynomial = {((atom, step),): root.denominator, (): -root.numerator}
-        while len(rest) > 2 and (divided := divide_by_root(rest, root)) is not None:
-            rest = [exact_ratio(c, root.denominator) for c in divided]
-            found[expanded_sum(polynomials, linear)] += 1
-    left: Polynomial = {}
-    for power, c in enumerate(reversed(rest)):
-        if c:
-            left[((atom, step * power),) if power else ()] = c
-    found[expanded_sum(polynomials, left)] += 1
+    roots: list[Exact] = [*chain.from_iterable((n, -n) for n in divisors), HALF, -HALF]
+    for root in roots:
+        linear: Coefficients = {1: root.denominator, 0: -root.numerator}
+        while max(rest) > 1 and not sum(c * root**power for power, c in rest.items()):
+            rest = divide_polynomials(rest, linear)[0]
+            found[form(linear)] += 1
+    found[form(rest)] += 1
     return list(found.items())
-
-
-def candidate_roots(coefficients: Sequence[Exact]) -> Iterable[Exact]:
-    """The numbers that may be roots: whole ones that divide the last coefficient, and halves."""
-    last = coefficients[-1]
-    for number in range(1, LARGEST_ROOT + 1):
-        if last % number == 0:
-            yield from (number, -number)
-    yield from (HALF, -HALF)
-
-
-def divide_by_root(coefficients: Sequence[Exact], root: Exact) -> list[Exact] | None:
-    """A polynomial, the highest power first, by ``x - root``, if that divides it (Horner's scheme)."""
-    found = []
-    value: Exact = 0
-    for coefficient in coefficients:
-        value = value * root + coefficient
-        found.append(value)
-    return None if value else found[:-1]
 
 
 # What is common to terms.
 
 
 def primitive_part(polynomial: Polynomial, decimals: bool) -> tuple[Exact, Powers, Polynomial]:
-    """A polynomial as a number times a monomial times a polynomial that has nothing more to take out.
+    """Split a polynomial into a number, a monomial, and a polynomial without common factors.
 
-    Its first coefficient is positive.  Of decimals no number is taken out, unless one goes into all.
+    The latter's first coefficient is positive.  Of decimals the number divides every coefficient.
     """
     atoms = polynomial_atoms(polynomial)
     each = [dict(monomial) for monomial in polynomial]
@@ -791,7 +779,7 @@ def total_degree(monomial: Powers) -> Exact:
 
 
 def monomial_rank(polynomial: Polynomial) -> Callable[[Powers], list[Exact]]:
-    """Where a monomial stands among others: high powers first, and those of the first atom."""
+    """Return a key to sort monomials: high powers first, those of the first atom before others."""
     atoms = polynomial_atoms(polynomial)
 
     def place(monomial: Powers) -> list[Exact]:
@@ -826,7 +814,7 @@ def atom_power(polynomials: Polynomials, atom: int, exponent: Exact) -> tuple[in
 
 
 def collect_choice(polynomials: Polynomials, atom: int, condition: int, *branches: int) -> int:
-    """A choice, its branches collected."""
+    """Return a choice with its branches written for people."""
     if atom not in polynomials.choices:
         x, y = [collect_element(polynomials, polynomials.element(branch)) for branch in branches]
         polynomials.choices[atom] = polynomials.forms.where(condition, x, y)
@@ -834,7 +822,7 @@ def collect_choice(polynomials: Polynomials, atom: int, condition: int, *branche
 
 
 def scale_factors(forms: Forms, factors: Factors, number: Exact) -> int:
-    """A product times a number, which is written exactly, however many digits it has."""
+    """Multiply a product by a number, written exactly, however many digits it has."""
     powers: dict[int, Exact] = {}
     for form, exponent in factors:
         found = forms.forms[form]
@@ -862,6 +850,6 @@ def add_multiple(forms: Forms, total: Terms, factors: Factors, number: Exact) ->
 
 
 def plain_sum_of_terms(forms: Forms, total: Terms) -> int:
-    """The sum of some terms, as it is."""
+    """Return the sum of some terms as it is."""
     terms = [(term, c) for term, c in total.items() if c]
     return forms.plain_sum(terms) if len(terms) > 1 else forms.sum_of(terms)

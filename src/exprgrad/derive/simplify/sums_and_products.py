@@ -41,22 +41,23 @@ from exprgrad.graph.graph import collect_by_key
 from exprgrad.graph.ops import BY_NAME, COMMON
 
 __all__ = [
-    "MOST_FACTORS", "STEPS", "merge_choices", "merge_opposites", "shortest_sum", "simplify_tie_share",
+    "MOST_FACTORS", "STEPS", "divide_polynomials", "merge_choices", "merge_opposites", "shortest_sum",
+    "simplify_tie_share",
 ]  # fmt: skip
 
 # Products.
 
 QUOTIENTS = {op.quotient[0]: (op.quotient[1], op.name) for op in COMMON if op.quotient}
-"""By the upper row of a quotient that is a row: the lower one, and what that is."""
+"""By numerator, such as ``sin``: the denominator ``cos``, and the quotient ``tan``."""
 WINNERS = frozenset(op.winner for op in COMMON if op.winner)
 HIGH = 64
-"""From this power on, nothing is taken out of a factor: the number would get too long."""
+"""The power from which on nothing is taken out of a factor, since the number would get too long."""
 MOST = 6
-"""The most terms of a factor from which something is taken out."""
+"""The most terms of a sum for common factors to be taken out."""
 
 
 def extract_common_factors(forms: Forms, powers: Powers, coefficient: Exact) -> Exact:
-    """``x*(2*x*a - 4*x*b)`` is ``2*x^2*(a - 2*b)``: what all terms of a factor have is taken out.
+    """``x*(2*x*a - 4*x*b)`` is ``2*x^2*(a - 2*b)``: take out what all terms of a factor share.
 
     Sums that a person wrote are left alone.
     """
@@ -87,7 +88,7 @@ def extract_common_factors(forms: Forms, powers: Powers, coefficient: Exact) -> 
 
 
 def divide_out_common(forms: Forms, found: Sum, common: Powers, number: Exact = ONE) -> int:
-    """A sum without what all its terms have.  A term that is a long sum then stays one.
+    """Divide a sum by what all its terms share.  A term that is a long sum stays one term.
 
     So a sum that grows step by step, as in a recurrence, is not written out again at each step.
     """
@@ -114,7 +115,7 @@ def unify_signs(forms: Forms, powers: Powers, coefficient: Exact) -> Exact:
 
 
 def distribute_whole_powers(forms: Forms, powers: Powers, coefficient: Exact) -> Exact:
-    """``(a*b)^(1/2)*(a*b)^(1/2)`` is ``a*b``: what is a product to a whole power is taken apart."""
+    """``(a*b)^(1/2)*(a*b)^(1/2)`` is ``a*b``: take whole powers of products apart."""
     for base in list(powers):
         found, exponent = forms.forms[base], powers[base]
         if not isinstance(found, Product) or base in forms.named or forms.share:
@@ -142,7 +143,7 @@ def tidy_absolutes(forms: Forms, powers: Powers, coefficient: Exact) -> Exact:
 
 
 def fold_numbers(forms: Forms, powers: Powers, coefficient: Exact) -> Exact:
-    """``2^(3/2)`` is ``2*2^(1/2)``, and ``2^(1/2)*8^(1/2)`` is 4: powers of numbers are worked out."""
+    """``2^(3/2)`` is ``2*2^(1/2)``, and ``2^(1/2)*8^(1/2)`` is 4: work out powers of numbers."""
     parts: dict[Exact, list[int]] = {}
     for base in list(powers):
         found, exponent = forms.forms[base], powers[base]
@@ -215,7 +216,7 @@ def tidy_quotients(forms: Forms, powers: Powers, coefficient: Exact) -> Exact:
 
 
 def substitute_names(forms: Forms, powers: Powers, coefficient: Exact) -> Exact:
-    """Where all factors of something named are met, its name takes their place.
+    """Replace all factors of a named product by its name.
 
     So the derivative of ``d = (a + b)/c`` with respect to c is ``-d/c``.
     """
@@ -251,7 +252,7 @@ def drop_zeros(forms: Forms, powers: Powers, coefficient: Exact) -> Exact:
 
 
 def shorten_product_forms(forms: Forms, powers: Powers, coefficient: Exact) -> Exact:
-    """``sin(x)*cos(x)`` is ``sin(2*x)/2``: a product is written in the shortest of some ways."""
+    """``sin(x)*cos(x)`` is ``sin(2*x)/2``: write a product in the shortest way found."""
     if forms.order is None or not forms.by_hand or forms.attempts >= DEEPEST:
         return coefficient
     alone = (Leaf, CallForm) if [*powers.values()] == [ONE] else Leaf
@@ -276,7 +277,7 @@ def shorten_product_forms(forms: Forms, powers: Powers, coefficient: Exact) -> E
 
 
 def shortest_product(forms: Forms, powers: Powers, coefficient: Exact, plain: int) -> int:
-    """A product in the shortest way that is found; ``plain`` is the product as it is."""
+    """Return the shortest way to write a product; ``plain`` is the product as it is."""
     best, least = plain, form_length(forms, plain)
     for other, is_usual in rewrite_product(forms, powers, coefficient):
         if is_usual or form_length(forms, other) < least:
@@ -289,7 +290,7 @@ def shortest_product(forms: Forms, powers: Powers, coefficient: Exact, plain: in
 def sum_factors(
     forms: Forms, powers: Powers
 ) -> Iterator[tuple[int, Exact, Sum, list[tuple[int, Exact]]]]:
-    """The sums without names that are factors, to whole powers; with each the other factors."""
+    """Yield each unnamed sum among the factors, with its whole exponent and the other factors."""
     for base, exponent in powers.items():
         found = forms.forms[base]
         if isinstance(found, Sum) and base not in forms.named and exponent.denominator == 1:
@@ -297,7 +298,7 @@ def sum_factors(
 
 
 def flatten_fractions(forms: Forms, powers: Powers, coefficient: Exact) -> Iterator[int]:
-    """``1/(x*(1 + y^2/x^2))`` is ``x/(x^2 + y^2)``: a sum of fractions that is a factor is put over one."""
+    """``1/(x*(1 + y^2/x^2))`` is ``x/(x^2 + y^2)``: a factor that is a sum of fractions becomes one."""
     for _, exponent, found, rest in sum_factors(forms, powers):
         below: Powers = {}
         for term, _ in found.terms if len(found.terms) <= MOST else ():
@@ -313,7 +314,7 @@ def flatten_fractions(forms: Forms, powers: Powers, coefficient: Exact) -> Itera
 def shift_powers(forms: Forms, powers: Powers, coefficient: Exact) -> Iterator[int]:
     """``x/(y^2*sqrt(x/y))`` is ``sqrt(x/y)/y``, and ``x^(n - 1)*log(x)`` is ``x^n*log(x)/x``.
 
-    What would come below the line stays, where it may be 0 without anything else being undefined.
+    Nothing new goes below the line that may be 0 where all else is defined.
     """
     for base, exponent in powers.items():
         found = forms.forms[base]
@@ -340,7 +341,7 @@ def shift_powers(forms: Forms, powers: Powers, coefficient: Exact) -> Iterator[i
 
 
 def cancel_common_names(forms: Forms, powers: Powers, coefficient: Exact) -> Iterator[int]:
-    """``x^2/(x^2 - x)^2`` is ``1/(x - 1)^2``: what all terms below the line have, and what is above."""
+    """``x^2/(x^2 - x)^2`` is ``1/(x - 1)^2``: cancel a name against all terms of a sum."""
     for _, exponent, found, rest in sum_factors(forms, powers):
         common = {
             name: min(each)
@@ -406,11 +407,11 @@ STEPS = (
     (("pow",), drop_zeros),
     (None, shorten_product_forms),
 )
-"""The steps in order, each with the factors that it is about; None: all."""
+"""The steps in order, each with the kinds of factors that it applies to; None: all."""
 
 
 def simplify_tie_share(forms: Forms, powers: Powers, coefficient: Exact) -> int | None:
-    """The share of an operand of ``max`` or ``min``, as a comparison.
+    """Write an operand's share of ``max`` or ``min`` as a comparison.
 
     With a constant that takes everything in a tie, ``p/(p + where(q, inf, 0))`` is ``where(q, 0, 1)``;
     with two operands that share it, ``(x >= y)/((x >= y) + (y >= x))`` is ``(x > y) + (x == y)/2``.
@@ -447,7 +448,7 @@ def simplify_tie_share(forms: Forms, powers: Powers, coefficient: Exact) -> int 
 
 
 def tie_condition(forms: Forms, term: int) -> tuple[int, float] | None:
-    """A term of a row's ties, ``where(condition, 1 or inf, 0)``: its condition and weight."""
+    """Return the condition and weight of a tie's term, ``where(condition, 1 or inf, 0)``."""
     match forms.forms[term]:
         case CallForm("where", (condition, weight, forms.zero)):
             match forms.forms[weight]:
@@ -461,13 +462,13 @@ def tie_condition(forms: Forms, term: int) -> tuple[int, float] | None:
 # Sums.
 
 FEW = 6
-"""The most terms of a sum that others ways are tried for."""
+"""The most terms of a sum that is tried in other ways."""
 HIGHEST = 12
 """The highest degree of a polynomial that is divided by another."""
 LOW = (1, 2, 3)
 """The powers of sums that are multiplied out."""
 PIECES = 40
-"""The most terms that there may be on the way when a sum is multiplied out."""
+"""The most steps of multiplying a sum out."""
 
 
 def merge_choices(forms: Forms, terms: Terms) -> None:
@@ -491,7 +492,7 @@ def merge_choices(forms: Forms, terms: Terms) -> None:
 
 
 def merge_opposites(forms: Forms, terms: Terms) -> None:
-    """``1/(x - 1) + 1/(1 - x)`` is 0: terms that differ by the sign of a sum inside are one."""
+    """``1/(x - 1) + 1/(1 - x)`` is 0: merge terms that differ by the sign of a sum inside."""
     for term in list(terms):
         found = forms.forms[term]
         if not isinstance(found, Product):
@@ -512,7 +513,7 @@ def merge_opposites(forms: Forms, terms: Terms) -> None:
 
 
 def shortest_sum(forms: Forms, terms: list[tuple[int, Exact]], plain: int) -> int:
-    """The sum of some terms in the shortest way that is found; ``plain`` is the sum as it is."""
+    """Return the shortest way to write a sum; ``plain`` is the sum as it is."""
     if forms.order is None or len(terms) > FEW:
         return plain
     best = put_over_common_denominator(forms, terms, plain)
@@ -544,9 +545,9 @@ def shortest_sum(forms: Forms, terms: list[tuple[int, Exact]], plain: int) -> in
 
 
 def smallest_form(forms: Forms, form: int, others: list[int | None]) -> int:
-    """The smallest of some forms, the first of those that are alike.
+    """Return the smallest of some forms, the first of several.
 
-    For people the shortest counts, then that with the fewest operations; for a program these alone.
+    For people it is the shortest, then the one with the fewest operations; for a program the latter.
     """
 
     def size(one: int) -> tuple[int, int]:
@@ -556,7 +557,7 @@ def smallest_form(forms: Forms, form: int, others: list[int | None]) -> int:
 
 
 def put_over_common_denominator(forms: Forms, terms: list[tuple[int, Exact]], plain: int) -> int:
-    """``1/u - x^2/u^2`` as ``(u - x^2)/u^2``, where that is not longer, for u that all terms have."""
+    """``1/u - x^2/u^2`` as ``(u - x^2)/u^2``, if that is not longer; every term has a power of u."""
     below: dict[int, Exact] = {}
     leap: Exact = 0
     for base, exponents in forms.shared_factors(terms).items():
@@ -578,7 +579,7 @@ def put_over_common_denominator(forms: Forms, terms: list[tuple[int, Exact]], pl
 
 
 def put_over_one_denominator(forms: Forms, terms: list[tuple[int, Exact]]) -> int | None:
-    """``1/(1 + x) + 1/(1 - x)`` as ``2/((1 + x)*(1 - x))``: all terms over one denominator."""
+    """``1/(1 + x) + 1/(1 - x)`` as ``2/((1 + x)*(1 - x))``: put all terms over one denominator."""
     terms = unify_denominator_signs(forms, terms)
     below: dict[int, Exact] = {}
     for term, _ in terms:
@@ -597,7 +598,7 @@ def put_over_one_denominator(forms: Forms, terms: list[tuple[int, Exact]]) -> in
 def unify_denominator_signs(
     forms: Forms, terms: list[tuple[int, Exact]]
 ) -> list[tuple[int, Exact]]:
-    """Terms with no denominator that holds both a sum and its negative."""
+    """Rewrite terms so that no sum is in them together with its negative."""
     met: set[int] = set()
     gathered: Terms = {}
     for term, c in terms:
@@ -626,7 +627,7 @@ def term_coefficient(forms: Forms, term: int) -> Exact:
 def multiply_out_fully(
     forms: Forms, terms: list[tuple[int, Exact]]
 ) -> list[tuple[int, Exact]] | None:
-    """The terms with the low powers of sums in them multiplied out; None if that makes too many."""
+    """Multiply out the low powers of sums in some terms; None if that makes too many terms."""
     gathered: Terms = {}
     todo = [*terms][::-1]
     for _ in range(PIECES):
@@ -645,7 +646,7 @@ def multiply_out_fully(
 def put_over_denominator(
     forms: Forms, terms: list[tuple[int, Exact]], below: dict[int, Exact]
 ) -> int | None:
-    """A sum over a denominator, the numerator multiplied out if it does not get too long."""
+    """Put a sum over a denominator, its numerator multiplied out; None if that gets too long."""
     above: Terms = {}
     up = [(base, -exponent) for base, exponent in below.items()]
     for term, coefficient in terms:
@@ -656,7 +657,7 @@ def put_over_denominator(
 
 
 def cancelled_fraction(forms: Forms, above: Terms, below: dict[int, Exact]) -> int:
-    """A sum over a denominator, without what they have in common."""
+    """Return a sum over a denominator, common factors cancelled."""
     above, below = cancel_polynomials(forms, above, below)
     return forms.product([(forms.sum_of([*above.items()]), ONE), *below.items()])
 
@@ -664,7 +665,7 @@ def cancelled_fraction(forms: Forms, above: Terms, below: dict[int, Exact]) -> i
 def cancel_polynomials(
     forms: Forms, above: Terms, below: dict[int, Exact]
 ) -> tuple[Terms, dict[int, Exact]]:
-    """``(x - 1)^2/(x^2 - 1)^2`` as ``1/(x + 1)^2``: polynomials of one name without a common factor."""
+    """``(x - 1)^2/(x^2 - 1)^2`` as ``1/(x + 1)^2``: cancel common factors of polynomials in one name."""
     left: dict[int, Exact] = {}
     todo = [*below.items()]
     while todo:
@@ -695,9 +696,9 @@ def cancel_polynomials(
 
 
 def polynomial_gcd(one: Coefficients, other: Coefficients) -> Coefficients:
-    """The greatest common divisor of two polynomials, by Euclid; the other itself, if that is one.
+    """Return two polynomials' greatest common divisor, by Euclid; the second, if it divides the first.
 
-    Its coefficients are whole, and what it leaves of the other begins with a positive one.
+    The divisor's coefficients are whole; the second polynomial by it begins with a positive coefficient.
     """
     first, rest = other, divide_polynomials(one, other)[1]
     while rest:
@@ -725,9 +726,10 @@ def divide_polynomials(
 
 
 def factor_out(forms: Forms, terms: list[tuple[int, Exact]]) -> int | None:
-    """``x*u + u`` as ``(x + 1)*u``: calls and sums that all terms have as a factor are taken out.
+    """``x*u + u`` as ``(x + 1)*u``: take out the calls and sums that all terms share.
 
-    So are names where that leaves a term of one factor: ``a*x*sin(x) + a*cos(x)``, and no polynomial.
+    Names are taken out, too, if that leaves a term of one factor, as of ``a*x*sin(x) + a*cos(x)``;
+    polynomials keep theirs.
     """
     every = [forms.factors_of(term) for term, _ in terms]
     common = {base: min(exponents) for base, exponents in forms.shared_factors(terms).items()}
@@ -745,7 +747,7 @@ def factor_out(forms: Forms, terms: list[tuple[int, Exact]]) -> int | None:
 
 
 def factor_some_terms(forms: Forms, terms: list[tuple[int, Exact]]) -> Iterator[int]:
-    """``x*(x + 1) + x + 1 + y`` as ``(x + 1)^2 + y``: some terms have a sum as a factor in common."""
+    """``x*(x + 1) + x + 1 + y`` as ``(x + 1)^2 + y``: take out a sum that some terms share."""
     each = [forms.factors_of(term) for term, _ in terms]
     for base in dict.fromkeys(chain.from_iterable(each)):
         found = forms.forms[base]
@@ -766,9 +768,10 @@ def factor_some_terms(forms: Forms, terms: list[tuple[int, Exact]]) -> Iterator[
 
 
 def factor_out_powers(forms: Forms, terms: list[tuple[int, Exact]]) -> Iterator[int]:
-    """``n*x^(n - 1) - x^n`` as ``x^(n - 1)*(n - x)``: powers of the same base are taken out.
+    """``n*x^(n - 1) - x^n`` as ``x^(n - 1)*(n - x)``: take out powers of the same base.
 
-    The highest is where the base's logarithm is a factor as well, so that nothing new can be undefined:
+    The highest power is taken out, too, if the base's logarithm is a factor, so that nothing new can be
+    undefined:
     ``x^n*log(x) + n*x^(n - 1)`` as ``x^n*(log(x) + n/x)``.
     """
     each = [symbolic_powers(forms, term) for term, _ in terms]
@@ -792,7 +795,7 @@ def factor_out_powers(forms: Forms, terms: list[tuple[int, Exact]]) -> Iterator[
 
 
 def symbolic_powers(forms: Forms, term: int) -> dict[int, tuple[int, int]]:
-    """By base: the power of it, with a symbolic exponent, that is a factor of a term; and the exponent."""
+    """Return a term's powers with symbolic exponents: by base, the factor and its exponent."""
     found: dict[int, tuple[int, int]] = {}
     for factor, exponent in forms.factors_of(term).items():
         form = forms.forms[factor]
@@ -802,7 +805,7 @@ def symbolic_powers(forms: Forms, term: int) -> dict[int, tuple[int, int]]:
 
 
 def multiply_out_if_terms_meet(forms: Forms, terms: list[tuple[int, Exact]]) -> int | None:
-    """The sum with the sums among its terms' factors multiplied out, once, if terms then meet."""
+    """Multiply out the sums among terms' factors, once; None if no like terms come of it."""
     gathered: Terms = {}
     pieces = sum(add_multiplied_out(forms, gathered, term, c) for term, c in terms)
     left = [(term, c) for term, c in gathered.items() if c]
@@ -812,9 +815,9 @@ def multiply_out_if_terms_meet(forms: Forms, terms: list[tuple[int, Exact]]) -> 
 
 
 def would_terms_meet(forms: Forms, terms: list[tuple[int, Exact]]) -> bool:
-    """Whether multiplying out the sums among terms' factors, once, gives terms with the same factors.
+    """Whether multiplying out the sums among terms' factors, once, gives like terms.
 
-    This is for what is large: of each product only the factors are worked out.
+    Only factors are worked out and no forms are made, since this is for large sums.
     """
     met: set[frozenset[tuple[int, Exact]]] = set()
     pieces = 0
@@ -834,7 +837,7 @@ def would_terms_meet(forms: Forms, terms: list[tuple[int, Exact]]) -> bool:
 def factor_to_multiply_out(
     forms: Forms, term: int, powers: Collection[Exact], only: Collection[int] | None = None
 ) -> int | None:
-    """The factor of a term that is multiplied out: a sum of few terms to one of some powers."""
+    """Return the factor of a term to multiply out: a sum of few terms to one of some powers; or None."""
     for base, exponent in forms.factors_of(term).items():
         inside = forms.forms[base]
         is_few = isinstance(inside, Sum) and len(inside.terms) <= FEW
@@ -845,7 +848,7 @@ def factor_to_multiply_out(
 
 
 def multiply_out_once(forms: Forms, term: int, base: int) -> list[tuple[int, Exact]]:
-    """A term with a sum among its factors multiplied out, once."""
+    """Multiply out one sum among a term's factors, once."""
     factors, inside = forms.factors_of(term), forms.forms[base]
     assert isinstance(inside, Sum)
     rest, scale = factors | {base: factors[base] - 1}, term_coefficient(forms, term)

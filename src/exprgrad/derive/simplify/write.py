@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from functools import partial, reduce
+from itertools import chain
 
 from exprgrad.derive.build import (
     EXACT_BELOW,
@@ -18,6 +18,7 @@ from exprgrad.derive.build import (
 )
 from exprgrad.derive.simplify.forms import (
     CallForm,
+    Form,
     Forms,
     Leaf,
     NumberForm,
@@ -42,7 +43,7 @@ def write_forms(
         builder.input(name)
     nodes: dict[int, int] = {}
     for form in needed_forms(forms, outputs, written=True):
-        nodes[form] = write_form(forms, builder, nodes, form)
+        nodes[form] = write_form(forms, builder, nodes, forms.forms[form])
     program, places = builder.pruned([nodes[output] for output in outputs])
     return program, {form: places[node] for form, node in nodes.items() if places[node] >= 0}
 
@@ -54,39 +55,42 @@ def needed_forms(forms: Forms, outputs: list[int], *, written: bool = False) -> 
     """
     found, todo = set(outputs), [*outputs]
     while todo:
-        for operand in form_parts(forms, todo.pop(), written=written):
+        for operand in form_parts(forms, forms.forms[todo.pop()], written=written):
             if operand not in found:
                 found.add(operand)
                 todo.append(operand)
     return sorted(found)
 
 
-def form_parts(forms: Forms, form: int, *, written: bool = False) -> Sequence[int]:
-    """The forms that one is made of; or those that it is written with."""
-    found = forms.forms[form]
-    if isinstance(found, CallForm):
-        return found.operands
-    if isinstance(found, Product):
-        return [base for base, _ in found.factors]
-    if not isinstance(found, Sum):
-        return ()
-    if not written:
-        return [term for term, _ in found.terms]
-    return [part for term, c in found.terms for part in term_parts(forms, term, c)]
+def form_parts(forms: Forms, form: Form, *, written: bool = False) -> Sequence[int]:
+    """Return the forms that one is made of; or those that it is written with."""
+    match form:
+        case CallForm(_, operands):
+            return operands
+        case Product(_, factors):
+            return [base for base, _ in factors]
+        case Sum(terms) if not written:
+            return [term for term, _ in terms]
+        case Sum(terms):
+            own = [term for term, c in terms if abs(c) == 1]
+            rest = [scaled_form(forms, term, c) for term, c in terms if abs(c) != 1]
+            return [*own, *chain.from_iterable(form_parts(forms, form) for form in rest)]
+    return ()
 
 
-def term_parts(forms: Forms, term: int, coefficient: Exact) -> Sequence[int]:
-    """The forms that a term is written with: a product's coefficient goes among its factors."""
-    found = forms.forms[term]
-    if exact_magnitude(coefficient) == 1 or not isinstance(found, Product | NumberForm):
-        return [term]
-    own = isinstance(found, NumberForm) or found.coefficient == 1
-    return form_parts(forms, term) if own else [term]
+def scaled_form(forms: Forms, term: int, coefficient: Exact) -> Form:
+    """Return a term with its coefficient, as it is written: a product has it among its factors."""
+    match forms.forms[term]:
+        case NumberForm(value):
+            return NumberForm(coefficient * value)
+        case Product(1, factors):
+            return Product(coefficient, factors)
+    return Product(coefficient, ((term, ONE),))
 
 
-def write_form(forms: Forms, builder: GraphBuilder, nodes: dict[int, int], form: int) -> int:
+def write_form(forms: Forms, builder: GraphBuilder, nodes: dict[int, int], form: Form) -> int:
     """Build one form, its parts being built."""
-    match forms.forms[form]:
+    match form:
         case Product(coefficient, factors):
             return write_product(forms, builder, nodes, coefficient, factors)
         case CallForm(kind, operands, None):
@@ -121,15 +125,10 @@ def write_sum(
 def write_term(
     forms: Forms, builder: GraphBuilder, nodes: dict[int, int], term: int, coefficient: Exact
 ) -> int:
-    """A term with its coefficient."""
-    found = forms.forms[term]
+    """Build a term with its coefficient."""
     if coefficient == 1:
         return nodes[term]
-    if isinstance(found, NumberForm):
-        return write_number(forms, builder, coefficient * found.value)
-    if isinstance(found, Product) and found.coefficient == 1:
-        return write_product(forms, builder, nodes, coefficient, found.factors)
-    return write_product(forms, builder, nodes, coefficient, ((term, ONE),))
+    return write_form(forms, builder, nodes, scaled_form(forms, term, coefficient))
 
 
 def write_number(forms: Forms, builder: GraphBuilder, value: Exact) -> int:
@@ -163,7 +162,7 @@ def constant_node(builder: GraphBuilder, value: Exact) -> int:
         )
         return builder.constant(float(value), text=str(value) if is_long else None)
     rest = constant_node(builder, exact_ratio(value, LARGE))
-    return builder.apply("mul", rest, builder.constant(float(LARGE)))
+    return builder.product([rest, builder.constant(float(LARGE))])
 
 
 def write_product(
@@ -196,11 +195,11 @@ def write_product(
             side.append(write_power(forms, builder, nodes[base], exact_magnitude(exponent)))
     for exponent, constants in roots.items():  # sqrt(2)*sqrt(pi) is sqrt(2*pi)
         side = above if exponent > 0 else below
-        side.append(builder.apply("sqrt", multiply_nodes(builder, constants)))
+        side.append(builder.apply("sqrt", builder.product(constants)))
     if coefficient < 0:
         above[:1] = [builder.apply("neg", above[0] if above else builder.constant(1.0))]
-    whole = multiply_nodes(builder, above)
-    return builder.apply("div", whole, multiply_nodes(builder, below)) if below else whole
+    whole = builder.product(above)
+    return builder.apply("div", whole, builder.product(below)) if below else whole
 
 
 def write_power(forms: Forms, builder: GraphBuilder, base: int, exponent: Exact) -> int:
@@ -213,31 +212,22 @@ def write_power(forms: Forms, builder: GraphBuilder, base: int, exponent: Exact)
     return builder.apply("pow", base, power if exponent > 0 else builder.apply("neg", power))
 
 
-def multiply_nodes(builder: GraphBuilder, factors: list[int]) -> int:
-    """The product of some nodes, from the left; 1 if there are none."""
-    if not factors:
-        return builder.constant(1.0)
-    return reduce(partial(builder.apply, "mul"), factors)
-
-
 # How long that gets.
 
 
 def form_length(forms: Forms, form: int) -> int:
     """How many names, numbers, signs and brackets it takes to write a form."""
-    while len(forms.lengths) <= form:
-        form_length = compute_form_length(forms, len(forms.lengths))
-        forms.lengths.append(form_length)
+    for each in range(len(forms.lengths), form + 1):
+        is_named = each in forms.named
+        forms.lengths.append(1 if is_named else compute_form_length(forms, forms.forms[each]))
     return forms.lengths[form]
 
 
-def compute_form_length(forms: Forms, form: int) -> int:
-    """The same, the lengths of its parts being known."""
-    if form in forms.named:
-        return 1
-    match forms.forms[form]:
-        case NumberForm(value):
-            return number_length(forms, value)
+def compute_form_length(forms: Forms, form: Form) -> int:
+    """Return the length of a form without a name, given those of its parts."""
+    match form:
+        case NumberForm(value):  # such as -1/2
+            return 1 + (value < 0) + 2 * (printed_fraction(forms, exact_magnitude(value))[1] != 1)
         case CallForm("pow", (base, exponent)):
             is_product = isinstance(forms.forms[exponent], Product) and exponent not in forms.named
             above = forms.lengths[exponent] + 2 * (
@@ -252,25 +242,13 @@ def compute_form_length(forms: Forms, form: int) -> int:
             return product_length(forms, coefficient, factors)
         case Sum(terms):
             signs = len(terms) - any(c > 0 for _, c in terms)
-            return signs + sum(term_length(forms, term, exact_magnitude(c)) for term, c in terms)
+            return signs + sum(
+                forms.lengths[term]
+                if abs(c) == 1
+                else compute_form_length(forms, scaled_form(forms, term, exact_magnitude(c)))
+                for term, c in terms
+            )
     return 1
-
-
-def term_length(forms: Forms, term: int, coefficient: Exact) -> int:
-    """The length of a term with its coefficient, which is not negative."""
-    found = forms.forms[term]
-    if coefficient == 1:
-        return forms.lengths[term]
-    if isinstance(found, NumberForm):
-        return number_length(forms, coefficient * found.value)
-    if isinstance(found, Product) and found.coefficient == 1:
-        return product_length(forms, coefficient, found.factors)
-    return product_length(forms, coefficient, ((term, ONE),))
-
-
-def number_length(forms: Forms, value: Exact) -> int:
-    """The length of a number: ``3``, ``-1/2``."""
-    return 1 + (value < 0) + 2 * (printed_fraction(forms, exact_magnitude(value))[1] != 1)
 
 
 def product_length(forms: Forms, coefficient: Exact, factors: tuple[tuple[int, Exact], ...]) -> int:

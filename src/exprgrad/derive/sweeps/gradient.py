@@ -110,7 +110,7 @@ def adjoint_program(graph: Graph, wrt: Sequence[str]) -> tuple[Program, list[int
     source = SweepSource(GraphBuilder(graph.empty()), graph)
     nodes = [graph.inputs[name] for name in wrt]
     active = {node for node, flag in enumerate(dependent_flags(graph, nodes)) if flag}
-    seed = source.builder.fill(1.0, source.shape(graph.output))
+    seed = source.builder.fill(1.0, source.graph.shape(graph.output))
     masks: dict[int, int] = {}
     found = pull_back(source, {graph.output: seed}, active, active, masks=masks)
     reached = sorted(found)
@@ -135,7 +135,7 @@ def vjp(
     """
     source = SweepSource(GraphBuilder(graph.empty()), graph, rule)
     seeds = {
-        node: source.builder.input(cotangent_name(at), source.shape(node))
+        node: source.builder.input(cotangent_name(at), source.graph.shape(node))
         for at, node in enumerate(outputs)
     }
     found = input_adjoints(source, seeds, wrt, masked=masked)
@@ -160,7 +160,7 @@ def jvp(
     source = SweepSource(GraphBuilder(graph.empty()), graph, rule)
     nodes = {name: graph.inputs[name] for name in directions}
     seeds = {
-        node: source.builder.input(tangent_name(name), source.shape(node))
+        node: source.builder.input(tangent_name(name), source.graph.shape(node))
         for name, node in nodes.items()
     }
     active = reachable_from(differentiable_users(graph, outputs), seeds)
@@ -304,7 +304,7 @@ def elementwise_edges(
     varying = [p for p, operand in varying_operands(source.graph, user) if operand in active]
     for position, (_, local, is_branch) in zip(varying, source.edges(user, active), strict=True):
         inside = "where", local, seed, builder.constant(0.0)
-        passed = builder.apply(*inside) if is_branch else builder.apply("mul", seed, local)
+        passed = builder.apply(*inside) if is_branch else builder.product((seed, local))
         found[position] = passed, local
     return found
 

@@ -6,7 +6,7 @@ the least number that has it.  Sums and products of whole numbers round nothing 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, reduce
 from operator import and_
 from typing import Any
@@ -139,11 +139,10 @@ def error_bounds(source: SweepSource, outputs: Sequence[int], *, careful: bool) 
         else:
             own = own_rounding_error(source, node, careful=careful)
             if careful and node in made_of and own:
-                own = choose_node(
-                    integer_condition(source, node, made_of[node]),
-                    deferred_error(0.0),
-                    deferred_error(own),
-                )
+                numbers = [node_term(source, one) for one in sorted(made_of[node])]
+                below = abs(out) < 2.0**53  # a whole number, and so exact
+                is_whole = reduce(and_, [below, *[x == x.apply("floor") for x in numbers]])
+                own = choose_node(is_whole, deferred_error(0.0), deferred_error(own))
             error = propagated_error(source, node, found, careful=careful) + own
         if isinstance(error, NodeTerm):
             found[node] = error
@@ -190,13 +189,6 @@ def preserves_integers(graph: Graph, node: int) -> bool:
         exponent = graph.payloads[graph.operands[node][1]]
         return isinstance(exponent, float) and exponent > 0
     return row is not None and (row.name in KEEPS_WHOLE or bool(row.exact and not row.value_ulp))
-
-
-def integer_condition(source: SweepSource, node: int, inputs: Iterable[int]) -> Any:
-    """Where a node that is made of some inputs is a whole number, and so exact."""
-    numbers = [node_term(source, one) for one in sorted(inputs)]
-    below = abs(node_term(source, node)) < 2.0**53
-    return reduce(and_, [below, *[x == x.apply("floor") for x in numbers]])
 
 
 def row_of_node(graph: Graph, node: int) -> Op:

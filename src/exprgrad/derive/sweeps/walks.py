@@ -16,7 +16,7 @@ added up; a product of matrices mixes them, and ends it.
 from __future__ import annotations
 
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
@@ -26,7 +26,6 @@ from exprgrad.graph.graph import (
     MISSING,
     Graph,
     LocalDerivative,
-    Shape,
     dependency_flags,
     dependent_flags,
 )
@@ -35,14 +34,16 @@ from exprgrad.graph.structural import Propagation, Structural
 from exprgrad.graph.tensors import STRUCTURAL
 
 __all__ = [
-    "Edge", "SweepSource", "active_between", "differentiable_users", "pull_back", "push_forward",
-    "reachable_from", "specialise_rule", "varying_operands",
+    "PARAMETER", "Edge", "SweepSource", "active_between", "differentiable_users", "pull_back",
+    "push_forward", "reachable_from", "specialise_rule", "varying_operands",
 ]  # fmt: skip
 
 Edge = tuple[int, int, bool]
 """An operand, its local derivative as a node, and whether that is a branch's condition, which gates it."""
-TERM_SIGNS = {kind: BY_NAME[kind].signs for kind in SUMS}
-"""By sum: each operand's sign."""
+PARAMETER = "parameter"
+"""The kind of node that a function's parameter is in the text of a formula."""
+TERM_SIGNS = {PARAMETER: (1,), **{kind: BY_NAME[kind].signs for kind in SUMS}}
+"""By sum: each operand's sign; a parameter is the sum of what it was given."""
 LONG = 16
 """From so many nodes on it pays to keep what a rule becomes where some of its names are numbers."""
 SPECIALISING = 20
@@ -82,37 +83,27 @@ def name_positions_in_rule(kind: str, rule: str) -> tuple[tuple[str, int], ...]:
     return tuple([(name, slots.index(name)) for name in template(rule).inputs])
 
 
-@cache
-def positions_in_rule(kind: str, rule: str) -> tuple[int, ...]:
-    """The places of the operands that a rule mentions, and after these that of the node itself."""
-    operands = len(BY_NAME[kind].names)
-    return tuple([place for _, place in name_positions_in_rule(kind, rule) if place <= operands])
-
-
 def mentioned_nodes(graph: Graph, active: Collection[int], rule: Rule) -> bytearray:
-    """A flag for each node that is mentioned by a rule of those that are active, or that these need."""
-    found = bytearray(len(graph))
-    said: dict[str, list[tuple[int, tuple[int, ...]]]] = {}
+    """Return a flag for each node that is mentioned by a rule of the active ones, or that these need."""
+    found: set[int] = set()
+    said: dict[
+        str, list[tuple[int, list[int]]]
+    ] = {}  # by position: operands' places, and the node's
     for kind in {*graph.kinds} & BY_NAME.keys() - VARIADIC:
-        each = [
-            (at, positions_in_rule(kind, rule(BY_NAME[kind], at))) for at in passing_positions(kind)
-        ]
-        said[kind] = [(at, places) for at, places in each if places]
+        op = BY_NAME[kind]
+        rules = [(at, name_positions_in_rule(kind, rule(op, at))) for at in passing_positions(kind)]
+        last = len(op.names)
+        said[kind] = [(at, [place for _, place in names if place <= last]) for at, names in rules]
     for user in active:
         kind, operands = graph.kinds[user], graph.operands[user]
+        seen = (*operands, user)
         if kind not in said:
-            for node in (*operands, user):
-                found[node] = 1
+            found.update(seen)
             continue
         for position, places in said[kind]:
             if operands[position] in active:
-                for place in places:
-                    found[operands[place] if place < len(operands) else user] = 1
-    for user in range(len(graph) - 1, -1, -1):
-        if found[user]:
-            for operand in graph.operands[user]:
-                found[operand] = 1
-    return found
+                found.update([seen[place] for place in places])
+    return dependency_flags(graph, *found)
 
 
 def active_between(graph: Graph, nodes: Iterable[int], outputs: Sequence[int]) -> set[int]:
@@ -262,13 +253,9 @@ class SweepSource:
                 local, LocalDerivative(self.graph.kinds[user], position, operands)
             )
 
-    def shape(self, node: int) -> Shape:
-        """The shape of a node of the graph."""
-        return self.graph.shape(node)
-
     def zero(self, node: int) -> int:
         """Zero: the derivative where one node does not depend on the other."""
-        return self.builder.fill(0.0, self.shape(node))
+        return self.builder.fill(0.0, self.graph.shape(node))
 
     def signs(self, user: int) -> tuple[int, ...]:
         """Each operand's sign, of a node that is a sum of them; none of any other."""
@@ -276,11 +263,8 @@ class SweepSource:
         return () if user in graph.slopes else TERM_SIGNS.get(graph.kinds[user], ())
 
     def structural(self, user: int) -> Structural | None:
-        """The row of a structural node; None for any other."""
-        kind = self.graph.kinds[user]
-        if kind in BY_NAME or not self.graph.operands[user]:
-            return None
-        return STRUCTURAL[kind]
+        """Return the row of a structural node; None for any other."""
+        return STRUCTURAL.get(self.graph.kinds[user])
 
     def pulled(
         self, row: Structural, user: int, cotangent: int, active: Container[int]
@@ -302,23 +286,23 @@ class SweepSource:
         other row every number is passed something, if one is.
         """
         builder = self.builder
-        zero = builder.constant(0.0)
-        mask = builder.apply("broadcast", mask, settings=(self.shape(user),))
+        mask = builder.apply("broadcast", mask, settings=(self.graph.shape(user),))
         if row.jvp is None and (row.variadic or len(row.names) == 1):
             count = row.vjp(builder, self.passing(user, position, mask))
             assert count is not None
-            return builder.apply("ne", count, zero)
-        count = builder.apply("sum", mask, settings=(None, False))
-        reached = builder.apply("ne", count, zero)
-        shape = self.shape(self.graph.operands[user][position])
+            return builder.nonzero(count)
+        reached = builder.nonzero(builder.apply("sum", mask, settings=(None, False)))
+        shape = self.graph.shape(self.graph.operands[user][position])
         return builder.apply("broadcast", reached, settings=(shape,))
 
     def pushed(self, row: Structural, user: int, tangents: Mapping[int, int]) -> list[int]:
         """What a structural node's moving operands add to its tangent."""
         operands = self.graph.operands[user]
         moving = [at for at, operand in enumerate(operands) if operand in tangents]
-        if row.jvp is None and row.variadic and moving:
-            return [self.side_by_side(row, user, tangents)]
+        if row.jvp is None and row.variadic and moving:  # joined: 0 for an operand that stays
+            joined = [tangents[o] if o in tangents else self.zero(o) for o in operands]
+            settings = self.passing(user, 0, -1).settings
+            return [self.builder.apply(row.name, *joined, settings=settings)]
         found = []
         for position in moving:
             passing = self.passing(user, position, tangents[operands[position]])
@@ -331,15 +315,6 @@ class SweepSource:
             if passed is not None:
                 found.append(passed)
         return found
-
-    def side_by_side(self, row: Structural, user: int, tangents: Mapping[int, int]) -> int:
-        """The tangent of what only joins its operands: their tangents joined, 0 for one that stays."""
-        passing = self.passing(user, 0, -1)
-        given = [
-            tangents[operand] if operand in tangents else self.zero(operand)
-            for operand in self.graph.operands[user]
-        ]
-        return self.builder.apply(row.name, *given, settings=passing.settings)
 
     def passing(self, user: int, position: int, given: int) -> Propagation:
         """A structural node's image, and what is given to be passed on."""
@@ -394,7 +369,7 @@ class SweepSource:
             )
             for o in operands
         ]
-        return {**shared, "ties": join_balanced(partial(self.builder.apply, "add"), ties)}
+        return {**shared, "ties": join_balanced(lambda *pair: self.builder.total(pair), ties)}
 
     def flag(self, operand: int) -> int:
         """1 where an operand depends on an input, else 0, as a node."""
@@ -457,7 +432,7 @@ def pull_back(
 
 def seed_adjoint(builder: GraphBuilder, seed: int, masked: bool) -> Adjoint:
     """What a sweep begins with; where it is ``masked``, a seed of 0 passes nothing."""
-    return Adjoint(seed, builder.apply("ne", seed, builder.constant(0.0)) if masked else None, True)
+    return Adjoint(seed, builder.nonzero(seed) if masked else None, True)
 
 
 def edge_contributions(
@@ -511,7 +486,7 @@ def edge_contribution(
     """What an edge passes on; None where it can pass nothing."""
     if not is_branch:
         harmless = builder.value(local) in (1, -1)
-        value = builder.apply("mul", adjoint.value, local)
+        value = builder.product((adjoint.value, local))
         return Adjoint(value, adjoint.mask, adjoint.is_settled and harmless)
     mask = local
     if adjoint.mask is not None:
@@ -543,7 +518,7 @@ def sum_contributions(
     value = first.value if alike else settle_adjoint(builder, first)
     for adjoint in contributions[1:]:
         term = adjoint.value if alike else settle_adjoint(builder, adjoint)
-        value = builder.apply("add", value, term)
+        value = builder.total((value, term))
         mask = either_condition(builder, mask, adjoint.mask)
     return Adjoint(value, mask, not alike or all(adjoint.is_settled for adjoint in contributions))
 
@@ -608,8 +583,8 @@ def unmasked_tangent(
             rest = builder.constant(0.0) if tangent is None else tangent
             tangent = builder.apply("where", local, moved[operand].value, rest)
         else:
-            term = builder.apply("mul", local, moved[operand].value)
-            tangent = term if tangent is None else builder.apply("add", tangent, term)
+            term = builder.product((local, moved[operand].value))
+            tangent = term if tangent is None else builder.total((tangent, term))
     return None if tangent is None else Adjoint(tangent, None, True)
 
 
@@ -621,7 +596,7 @@ def structural_tangent(
     moving = {o: moved[o] for o in graph.operands[node] if o in moved}
     values = {operand: settle_adjoint(builder, tangent) for operand, tangent in moving.items()}
     masks = {
-        operand: builder.apply("broadcast", tangent.mask, settings=(source.shape(operand),))
+        operand: builder.apply("broadcast", tangent.mask, settings=(source.graph.shape(operand),))
         for operand, tangent in moving.items()
         if tangent.mask is not None
     }

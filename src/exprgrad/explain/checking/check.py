@@ -33,7 +33,7 @@ from exprgrad.explain.checking.differences import (
 )
 from exprgrad.explain.checking.verdicts import (
     ENOUGH_DIGITS,
-    Verdict,
+    Check,
     agreement_text,
     count_shared_digits,
     format_short_pair,
@@ -61,16 +61,15 @@ from exprgrad.graph.graph import (
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import number_text
 from exprgrad.run.balls.balls import Ball, enclose_nodes, has_balls
-from exprgrad.run.evaluation import evaluator_for
+from exprgrad.run.evaluation import adjoints_of, evaluator_for
 from exprgrad.run.numbers.sweeps import Adjoints, forward_numbers
 from exprgrad.source import Span
 
 if TYPE_CHECKING:
-    from exprgrad.explain.checking.thresholds import Threshold
     from exprgrad.explain.digits.trust import TrustedNumber
 
 __all__ = [
-    "MOST_WORK", "Check", "SampledClaim", "check_nodes", "check_run", "make_check", "numbers_to_check",
+    "MOST_WORK", "Check", "check_nodes", "check_run", "numbers_to_check",
 ]  # fmt: skip
 
 MOST_IN_BALLS = 200_000
@@ -86,72 +85,6 @@ Each takes about 80 forward sweeps, so that all take as long as a short training
 """
 MOST_WORK = least_work(MOST_IN_BALLS)
 """The most bits times nodes in balls, of all derivatives; higher precisions use what is left."""
-
-
-class SampledClaim(NamedTuple):
-    """The points at which a claim was tried.
-
-    ``points``      the number of points
-    ``thresholds``  the thresholds with points on both sides
-    ``one_sided``   the texts of comparisons and the like of which only one side was met
-    """
-
-    points: int
-    thresholds: tuple[Threshold, ...]
-    one_sided: tuple[str, ...]
-
-
-class Check(NamedTuple):
-    """One derivative, checked by numbers.
-
-    ``input``     the input's name; of an inner node its name or text
-    ``analytic``  the gradient's number; for a claim the true derivative
-    ``numeric``   the number by differences, or the number claimed; None where there is none
-    ``error``     the error bound of ``numeric``
-    ``left``, ``right``  the derivatives from the sides, where they differ or only one is there
-    ``verdict``   ``agrees``, ``kink``, ``cancellation``, ``overflow``, ``undecided`` or ``disagrees``
-    ``message``   the verdict in words
-    ``node``      the node, where one was requested
-    ``claim``, ``point``  the claim's text, and the inputs for the two numbers
-    ``where``     the node to show, and its span; for a claim, a span in the claim's text
-    ``help``      what to do, where that follows from the check
-    ``sampled``   the points at which a claim was tried
-    ``proof``     the evidence for a claim that agrees: ``formulas``, ``enclosed`` or ``samples``
-    ``width``     the error bound, if ``enclosed``
-    """
-
-    input: str
-    analytic: float | None
-    numeric: float | None
-    error: float | None
-    left: float | None
-    right: float | None
-    verdict: str
-    message: str
-    node: int | None = None
-    claim: str | None = None
-    point: dict[str, float] | None = None
-    where: tuple[int, Span] | None = None
-    help: str | None = None
-    sampled: SampledClaim | None = None
-    proof: str | None = None
-    width: float | None = None
-
-
-def make_check(input: str, analytic: float | None, verdict: Verdict) -> Check:
-    """Make the check of a derivative from its verdict."""
-    return Check(
-        input=input,
-        analytic=analytic,
-        numeric=verdict.numeric,
-        error=verdict.error,
-        left=verdict.left,
-        right=verdict.right,
-        verdict=verdict.verdict,
-        message=verdict.message,
-        where=verdict.where,
-        help=verdict.help,
-    )
 
 
 class Checker:
@@ -180,7 +113,7 @@ class Checker:
         """The local derivatives and data that are wrong by themselves, searched once."""
         return list(wrong_numbers(self.run, MOST_WORK))
 
-    def check(self, node: int, name: str, analytic: float) -> Verdict:
+    def check(self, node: int, name: str, analytic: float) -> Check:
         """Check one derivative by numbers."""
         run = self.run
         special = by_rules = None
@@ -202,7 +135,7 @@ class Checker:
         if not math.isfinite(run.value):
             return special or infinite_verdict(run.value, pole_text(run))
         if not self.in_doubles:
-            large = Verdict().says("undecided", "the formula is too large for differences")
+            large = Check().says("undecided", "the formula is too large for differences")
             return special or large
         sides = difference_estimates(run.graph, run.inputs, node, run.values[node])
         said = self.by_rules(verdict_by_differences(sides, analytic), node, analytic)
@@ -213,7 +146,7 @@ class Checker:
                 else f"; by the rules of both sides it is {short_number(by_rules)}"
             )
             message = f"differences do not settle, returned {short_number(analytic)}{rules}"
-            return special or Verdict().says("undecided", message)
+            return special or Check().says("undecided", message)
         return said if special is None or said.verdict == "kink" else special
 
     def focus(self, node: int, verdict: str) -> tuple[int, Span]:
@@ -240,14 +173,14 @@ class Checker:
             return measure_trust(self.run, self.run.swept, {}).gradient
         return {}
 
-    def by_rules(self, found: Verdict, node: int, analytic: float) -> Verdict:
+    def by_rules(self, found: Check, node: int, analytic: float) -> Check:
         """Return the verdict, or blame a rule."""
         if not found.suspicious or found.numeric is None:
             return found
         wrong = find_wrong_local(self.run, self.wrong, node, analytic, found.numeric)
         return found if wrong is None else blame_wrong_number(found, self.run, wrong)
 
-    def with_value(self, found: Verdict, true: Ball) -> Verdict:
+    def with_value(self, found: Check, true: Ball) -> Check:
         """Return the verdict, or blame the output's data if it is wrong by more than rounding."""
         value = self.run.value
         if found.verdict == "disagrees" or not math.isfinite(value):
@@ -277,7 +210,9 @@ def check_run(
                 + " are for formulas of numbers",
             )
         numbers = numbers_to_check(run)
-        over = run_over_numbers(run, len(numbers))
+        elements = sum(map(shape_size, run.graph.shapes))
+        are_few = elements <= MOST_ELEMENTS and len(numbers) * elements <= MOST_IN_BALLS
+        over = to_scalar_run(run) if are_few and has_balls() else None
         return [check_number(run, over, *number) for number in numbers]
     if nodes is not None:
         return check_nodes(run, find_nodes(run, nodes), h, ids=True)
@@ -304,7 +239,7 @@ def check_nodes(
             verdict = verdict_at_step(run, node, analytic, step, verdict)
         where = verdict.where or checker.focus(node, verdict.verdict)
         found.append(
-            make_check(name, analytic, verdict)._replace(node=node if ids else None, where=where)
+            verdict._replace(input=name, analytic=analytic, node=node if ids else None, where=where)
         )
     return found
 
@@ -322,13 +257,6 @@ def numbers_to_check(run: DiagnosedRun) -> list[tuple[str, Shape]]:
         (name, place) for name, shape in shapes.items() for place in product(*map(range, shape))
     )
     return [number for at, number in enumerate(every) if at in wanted]
-
-
-def run_over_numbers(run: DiagnosedRun, count: int) -> ScalarRun[DiagnosedRun] | None:
-    """Return the run over numbers, if ``count`` derivatives take a reasonable time in balls there."""
-    elements = sum(map(shape_size, run.graph.shapes))
-    is_affordable = elements <= MOST_ELEMENTS and count * elements <= MOST_IN_BALLS
-    return to_scalar_run(run) if is_affordable and has_balls() else None
 
 
 def check_number(
@@ -357,7 +285,7 @@ def check_number(
         found = found.blaming(
             node, span, f"the gradient for {called} says {says}, differences say {true}"
         )
-    return make_check(called, analytic, found)._replace(where=found.where or (node, span))
+    return found._replace(input=called, analytic=analytic, where=found.where or (node, span))
 
 
 def function_of_number(run: DiagnosedRun, name: str, place: Shape) -> Callable[[float], float]:
@@ -497,9 +425,8 @@ def sweep_with_true_locals(
     run: DiagnosedRun, rules: Sequence[WrongNumber], node: int
 ) -> tuple[list[float], list[float]]:
     """Compute every node's grad, and its tangent along a node, with the true local derivatives."""
-    graph, order = run.graph, run.order
-    assert run.adjoints is not None
-    locals_ = {user: [*local] for user in order if (local := run.adjoints.locals[user]) is not None}
+    graph, order, found = run.graph, run.order, adjoints_of(run, "grads").locals
+    locals_ = {user: [*local] for user in order if (local := found[user]) is not None}
     for wrong in rules:
         assert wrong.position is not None
         locals_[wrong.user][wrong.position] = wrong.true
@@ -526,7 +453,7 @@ def effect_of_error(
     return math.inf if found != found else found
 
 
-def blame_wrong_number(found: Verdict, run: DiagnosedRun, wrong: WrongNumber) -> Verdict:
+def blame_wrong_number(found: Check, run: DiagnosedRun, wrong: WrongNumber) -> Check:
     """Return a verdict that blames a wrong number."""
     graph, user = run.graph, wrong.user
     op = BY_NAME[graph.kinds[user]]
@@ -558,8 +485,8 @@ NOISE = 16
 
 
 def verdict_at_step(
-    run: DiagnosedRun, node: int, analytic: float, step: float, best: Verdict
-) -> Verdict:
+    run: DiagnosedRun, node: int, analytic: float, step: float, best: Check
+) -> Check:
     """Return the verdict with the lesson's number, (L2 - L1)/h, compared with the ``best`` verdict.
 
     Raises ``RequestError`` for a step that is 0 or not finite, or too small to change the node's data.

@@ -23,7 +23,7 @@ from exprgrad.derive.build import GraphBuilder
 from exprgrad.derive.parsed import parse_and_derive
 from exprgrad.derive.simplify.formula import simplified_derivatives, simplify_program
 from exprgrad.errors import InputError, MissingExtraError, RequestError
-from exprgrad.explain.checking.check import MOST_WORK, Check, SampledClaim, make_check
+from exprgrad.explain.checking.check import MOST_WORK
 from exprgrad.explain.checking.differences import (
     CLOSE,
     TrueDerivative,
@@ -48,7 +48,8 @@ from exprgrad.explain.checking.thresholds import (
 )
 from exprgrad.explain.checking.verdicts import (
     MESSAGE_DIGITS,
-    Verdict,
+    Check,
+    SampledClaim,
     ball_midpoint,
     format_ball_pair,
     short_ball,
@@ -56,7 +57,7 @@ from exprgrad.explain.checking.verdicts import (
 )
 from exprgrad.explain.kinks_met import nonsmooth_nodes
 from exprgrad.graph.graph import CONST, Graph, Program, check_scalars_only
-from exprgrad.graph.ops import BY_NAME, COMPARISONS
+from exprgrad.graph.ops import BY_NAME, BY_SIGNS, COMPARISONS, LEAF
 from exprgrad.language.write.infix import ATOM, PRODUCT, SUM, node_texts, number_text, operand_level
 from exprgrad.run.balls.balls import (
     Ball,
@@ -123,7 +124,10 @@ def check_claims(
     without python-flint.
     """
     check_scalars_only(
-        graph, lambda _: no_tensors_in_claim("only claims about formulas of numbers can be checked")
+        graph,
+        lambda _: RequestError(
+            "no-tensors", "only claims about formulas of numbers can be checked"
+        ),
     )
     read = {name: read_claim(graph, name, claim) for name, claim in claims.items()}
     try:
@@ -157,13 +161,10 @@ def read_claim(graph: Graph, name: str, text: str) -> Graph:
                     read, known, "a claim can use only the names that the formula uses"
                 ),
             ).about(text, claim.span(node))
-    check_scalars_only(claim, lambda _: no_tensors_in_claim("a claim is a formula of numbers"))
+    check_scalars_only(
+        claim, lambda _: RequestError("no-tensors", "a claim is a formula of numbers")
+    )
     return claim
-
-
-def no_tensors_in_claim(message: str) -> RequestError:
-    """Return the error for tensors in a formula or a claim."""
-    return RequestError("no-tensors", message)
 
 
 def check_claim(
@@ -185,7 +186,7 @@ def check_claim(
     where = graph.inputs[name], claim.span(claim.output)
     if not places or (obstacle is not None and obstacle.denies):
         point, found = verdict_without_points(formulas, obstacle, given)
-        return make_check(name, None, found)._replace(claim=text, point=point or None, where=where)
+        return found._replace(input=name, claim=text, point=point or None, where=where)
     wrong = next((place for place in places if claim_differs(place, claim)), None)
     gap, proof = claim_gap(formulas), NO_PROOF
     if wrong is None:
@@ -197,7 +198,7 @@ def check_claim(
         found, span = refute_claim(gap, formulas, name, wrong, places, work, given)
         where = where[0], span or where[1]
     numeric = float(shown.claim[claim.output])
-    check = make_check(name, float(shown.true), found._replace(numeric=numeric))
+    check = found._replace(input=name, analytic=float(shown.true), numeric=numeric)
     proof = proof if found.verdict == "agrees" else NO_PROOF
     return check._replace(claim=text, point=shown.point, where=where, sampled=sampled, **proof)
 
@@ -210,12 +211,12 @@ def refute_claim(
     places: list[SamplePoint],
     work: int,
     given: Mapping[str, float],
-) -> tuple[Verdict, Span | None]:
+) -> tuple[Check, Span | None]:
     """The verdict on a claim that is wrong at a place, and the part of its text that is to blame."""
     claim = formulas.claim
     if not claim_differs(wrong, claim):
         off = short_ball(abs(evaluate_gap(gap, wrong.point, FINEST)))
-        return Verdict().says(
+        return Check().says(
             "disagrees", f"at {format_point(wrong.point)} the claim is off by {off}"
         ), None
     if len(places) < ENOUGH:
@@ -235,7 +236,7 @@ def refute_claim(
         why = find_claim_mistake(
             formulas, name, [wrong], [rounding_interval(value)]
         ) or explain_difference(*sides)
-    return Verdict().says(
+    return Check().says(
         "disagrees", format_refutation(wrong, claim, why and why.message)
     ), why and why.span
 
@@ -275,16 +276,16 @@ def format_refutation(place: SamplePoint, claim: Graph, more: str | None) -> str
 
 def verdict_without_points(
     formulas: Formulas, obstacle: Obstacle | None, given: Mapping[str, float]
-) -> tuple[dict[str, float], Verdict]:
+) -> tuple[dict[str, float], Check]:
     """Return the verdict on a claim that could be compared nowhere, and the point that shows why."""
     free = [name for name in formulas.function.inputs if name not in given]
     if obstacle is not None and (not free or obstacle.in_domain):
         return obstacle.point, obstacle.verdict
     if is_zero_formula(claim_gap(formulas)):
         why = "equal as formulas; no point of the domain was found to try it at"
-        return {}, Verdict().says("agrees", why)
+        return {}, Check().says("agrees", why)
     why = f"no point of the domain was found; give a value for {free[0]}"
-    return {}, Verdict().says("undecided", why)
+    return {}, Check().says("undecided", why)
 
 
 def claim_differs(place: SamplePoint, claim: Graph) -> bool:
@@ -300,7 +301,7 @@ def agreement_verdict(
     given: Mapping[str, float],
     *,
     is_same: bool,
-) -> Verdict:
+) -> Check:
     """Return the verdict on a claim that held wherever it was tried, and whether that is enough."""
     is_given = len(given) == len(formulas.function.inputs)
     points = "at the given point" if is_given else f"at {sampled.points} sampled points"
@@ -309,14 +310,14 @@ def agreement_verdict(
         places = list(dict.fromkeys(written))
         points += f", on both sides of {', '.join(places[:NAMED])}{', …' * (len(places) > NAMED)}"
     if is_same:
-        return Verdict().says("agrees", f"equal as formulas, and {points}")
+        return Check().says("agrees", f"equal as formulas, and {points}")
     if doubted:
-        return Verdict().says(
+        return Check().says(
             "undecided", f"equal {points}, but only one side of {doubted[0]} was met"
         )
     if sampled.one_sided:
         points += f"; there was no value on the other side of {sampled.one_sided[0]}"
-    return Verdict().says("agrees", f"equal {points}")
+    return Check().says("agrees", f"equal {points}")
 
 
 # What the verdict rests on.
@@ -327,7 +328,7 @@ def claim_gap(formulas: Formulas) -> Program:
     graph, claim, formula = formulas
     builder = GraphBuilder(typed=True)
     _, said, true = build_together(builder, graph, [claim, formula])
-    gap = builder.apply("sub", said[claim.output], true[formula.output])
+    gap = builder.apply(BY_SIGNS[1, -1], said[claim.output], true[formula.output])
     return simplify_program(builder.program([gap]))
 
 
@@ -453,7 +454,7 @@ class Obstacle(NamedTuple):
     """
 
     point: dict[str, float]
-    verdict: Verdict
+    verdict: Check
     in_domain: bool = True
     denies: bool = False
     has_value: bool = True
@@ -601,7 +602,7 @@ def evaluate_sample_point(
     strange = next((name for name, value in point.items() if not math.isfinite(value)), None)
     if strange is not None:
         why = f"{strange} is {number_text(point[strange])}, where nothing can be compared"
-        return Obstacle(point, Verdict().says("undecided", why))
+        return Obstacle(point, Check().says("undecided", why))
     inputs = {name: (decimal_ball if typed else exact_ball)(value) for name, value in point.items()}
     values = evaluate_in_balls(graph, inputs, typed=typed)
     known = {binding.name: values[binding.node] for binding in graph.bindings} | inputs
@@ -610,7 +611,7 @@ def evaluate_sample_point(
 
     def undecided(why: str, *, in_domain: bool = True) -> Obstacle:
         return Obstacle(
-            point, Verdict().says("undecided", f"{why} at {format_point(point)}"), in_domain
+            point, Check().says("undecided", f"{why} at {format_point(point)}"), in_domain
         )
 
     if not value.is_finite():
@@ -633,7 +634,9 @@ def evaluate_sample_point(
     cancels = is_below_doubles(true) and ours.contains(0) and ours.rad() < CANCELLED
     if cancels or near.contains(ours) or abs(near - ours) <= abs(ours) * CONFIRMED + near.rad():
         return SamplePoint(point, said, formed, ours, special=False)
-    if meets_nonsmooth_point(graph, name, point):
+    data = forward_numbers(graph, point)
+    adjoints = play_tape(record_tape(graph, [node]), data)
+    if nonsmooth_nodes(SweptRun("", graph, point, data, adjoints, (name,))):  # a convention holds
         margin = near * CONFIRMED
         return SamplePoint(point, said, formed, (near - margin).union(near + margin), special=True)
     if not ours.is_finite():
@@ -646,28 +649,23 @@ def evaluate_sample_point(
 def nonsmooth_obstacle(truth: TrueDerivative, point: dict[str, float]) -> Obstacle:
     """Return the obstacle at a point without a derivative."""
     left, right, here = ball_midpoint(truth.left), ball_midpoint(truth.right), format_point(point)
-    found = Verdict(left=left, right=right)
-    if truth.kind == "kink" or (truth.kind == "vertical" and left != right):
-        sides = f"left {short_number(left)}, right {short_number(right)}"
-        found = found.says("kink", f"there is no derivative at {here}: {sides}")
-    elif truth.kind == "jump":
-        found = Verdict().says("kink", f"there is no derivative at {here}: the value jumps")
-    elif truth.kind == "vertical":
-        found = found.says("undecided", f"the slope is infinite at {here}")
-    elif truth.kind == "edge":
-        side, slope = ("right", right) if left is None else ("left", left)
-        alone = f"at {here} there are values on the {side} alone"
-        found = found.says("undecided", f"{alone}, where the slope is {short_number(slope)}")
-    else:
-        found = found.says("undecided", f"differences in balls do not settle at {here}")
-    return Obstacle(point, found)
-
-
-def meets_nonsmooth_point(graph: Graph, name: str, point: Mapping[str, float]) -> bool:
-    """Whether a kink or a jump is met at a point: there the formula is a convention."""
-    data = forward_numbers(graph, point)
-    adjoints = play_tape(record_tape(graph, [graph.inputs[name]]), data)
-    return bool(nonsmooth_nodes(SweptRun("", graph, dict(point), data, adjoints, (name,))))
+    kind = "kink" if truth.kind == "vertical" and left != right else truth.kind
+    side, slope = ("right", right) if left is None else ("left", left)
+    slopes, alone = (
+        f"left {short_number(left)}, right {short_number(right)}",
+        f"values on the {side} alone",
+    )
+    words = {
+        "kink": f"there is no derivative at {here}: {slopes}",
+        "jump": f"there is no derivative at {here}: the value jumps",
+        "vertical": f"the slope is infinite at {here}",
+        "edge": f"at {here} there are {alone}, where the slope is {short_number(slope)}",
+        "unclear": f"differences in balls do not settle at {here}",
+    }
+    found = Check() if kind == "jump" else Check(left=left, right=right)
+    return Obstacle(
+        point, found.says("kink" if kind in ("kink", "jump") else "undecided", words[kind])
+    )
 
 
 def points_to_compare(graph: Graph, given: Mapping[str, float]) -> Iterator[dict[str, float]]:
@@ -802,14 +800,6 @@ def constant_ratio(said: Sequence[Ball], true: Sequence[Ball]) -> str | None:
     return f"{shown} times the derivative everywhere: a factor"
 
 
-def operand_counts(kind: str, *, terms: bool) -> tuple[int, ...]:
-    """Count how often each operand is a term of a sum, or a factor of a product; a minus is no factor."""
-    row = BY_NAME.get(kind)
-    if row is None:
-        return ()
-    return row.signs if terms else row.powers or (1,) * (row.signs == (-1,))
-
-
 def collect_pieces(side: FormulaSide, root: int, *, terms: bool) -> list[FormulaPiece]:
     """Collect the terms or factors of a node, in the graph's order: each once, with its count.
 
@@ -840,7 +830,8 @@ def count_multiplicities(graph: Graph, root: int, *, terms: bool) -> dict[int, i
         count = times.pop(node, 0)
         if not count:
             continue
-        signs = operand_counts(graph.kinds[node], terms=terms)
+        row = BY_NAME.get(graph.kinds[node], LEAF)
+        signs = row.signs if terms else row.powers or (1,) * (row.signs == (-1,))
         if not signs:
             found[node] = count
             continue

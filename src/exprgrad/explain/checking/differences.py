@@ -192,42 +192,25 @@ def difference_estimates(
     Steps begin at an eighth of the node's data, and of 1 where that is larger, or where steps in
     proportion to the data never come near 1.  Steps that do not follow the function are left out.
     """
-    found = quotient_graph(graph, node)
+    found, tried = quotient_graph(graph, node), []
     near = math.frexp(at)[1] - 1 + START if at else START
     starts = [near] if START <= near <= LEVELS + START else [max(near, START), min(near, START)]
-    tried = [
-        trusted_levels(
-            [
-                evaluate_quotients(found, inputs, step_inputs(start - level))
-                for level in range(LEVELS)
-            ],
-            start,
-        )
-        for start in starts
-    ]
-    return SidedEstimates(*map(better_estimate, zip(*map(estimate_limits, tried), strict=True)))
+    for start in starts:
+        steps = [step_inputs(start - level) for level in range(LEVELS)]
+        levels = [evaluate_quotients(found, inputs, step) for step in steps]
+        if not any(map(significant_pairs, zip(*levels, strict=True))):
+            # Whether large steps follow the function is unknown, and small ones count.
+            levels = levels[max(start, 0) :]
+        tried.append(estimate_limits(levels))
+    return SidedEstimates(*map(better_estimate, zip(*tried, strict=True)))
 
 
 def estimate_limits(levels: Sequence[SidedEstimates]) -> SidedEstimates:
-    """Estimate the limits of quotients at halved steps."""
+    """Estimate the limits of quotients at halved steps; none where these do not follow the function."""
+    levels = levels if levels and quotients_follow(levels) else ()
     sides = ((0, 2), (1, 1), (2, 1))
     return SidedEstimates(
         *(extrapolate([level[at] for level in levels], order) for at, order in sides)
-    )
-
-
-def trusted_levels(levels: Sequence[SidedEstimates], start: int) -> Sequence[SidedEstimates]:
-    """Select the quotients, at steps from 2^start down, that tell the slope.
-
-    None if they do not follow the function.  If they never rise above rounding, it is unknown whether large
-    steps follow it, and small ones count.
-    """
-    if not quotients_follow(levels):
-        return ()
-    return (
-        levels
-        if any(map(significant_pairs, zip(*levels, strict=True)))
-        else levels[max(start, 0) :]
     )
 
 
@@ -249,7 +232,12 @@ def quotients_follow(levels: Sequence[SidedEstimates]) -> bool:
             for far, near in (*left, *right)
         )
     )
-    return not jumps_twice and all(is_consistent_pair(*pair) for pair in (*center, *left, *right))
+    grows = any(
+        abs(near.value) > abs(far.value)
+        and abs(near.value - far.value) > abs(near.value) / 2 + comparison_slack(far, near)
+        for far, near in (*center, *left, *right)
+    )
+    return not (jumps_twice or grows)
 
 
 def significant_pairs(
@@ -258,14 +246,6 @@ def significant_pairs(
     """Pair the quotients at the smallest steps with those at twice the steps, where both exceed noise."""
     known = [s if s is not None and abs(s.value) > 2 * s.error else None for s in samples]
     return [(far, near) for far, near in pairwise(known) if far and near][-LAST:]
-
-
-def is_consistent_pair(far: BoundedEstimate, near: BoundedEstimate) -> bool:
-    """Whether the quotients at a step and at half of it may belong to one slope, or one jump."""
-    smaller = abs(near.value) <= abs(far.value)
-    return smaller or abs(near.value - far.value) <= abs(near.value) / 2 + comparison_slack(
-        far, near
-    )
 
 
 def comparison_slack(far: BoundedEstimate, near: BoundedEstimate) -> float:
@@ -349,9 +329,7 @@ def measure_derivatives(value: Callable[[float], float], at: float) -> SidedEsti
     ]
     step = math.ldexp(1.0, scale - 3)
     size = max(abs(value(x)) for x in (at - step, at, at + step))
-    return estimate_limits(
-        [] if noise > size * ORDER > 0 or not quotients_follow(levels) else levels
-    )
+    return estimate_limits([] if noise > size * ORDER > 0 else levels)
 
 
 def measure_quotients(
@@ -483,20 +461,17 @@ def true_differences(
         truth = classify_truth(found, far, close, graph.output)
         if close[graph.output].is_nan():
             return truth
-        if truth.kind == "smooth":
-            if not is_first or (at != 0 and is_expected(truth.center, expected)):
+        limit = truth.center
+        if truth.kind == "smooth" and limit is not None:
+            is_zero = expected == 0 and is_below_doubles(limit)
+            is_near = expected is None or abs(limit - expected) <= abs(limit) * AGREEING
+            if not is_first or (at != 0 and (is_zero or bool(is_near))):
                 return truth
         elif truth.kind == before != "unclear":
             return truth
         before = truth.kind if truth.kind != "unclear" else before
     assert truth is not None
     return truth if truth.kind == "smooth" else truth._replace(kind="unclear")
-
-
-def is_expected(limit: Ball, expected: float | None) -> bool:
-    """Whether a limit is near the expected number, if there is one."""
-    is_zero = expected == 0 and is_below_doubles(limit)
-    return expected is None or is_zero or bool(abs(limit - expected) <= abs(limit) * AGREEING)
 
 
 def classify_truth(
@@ -512,8 +487,11 @@ def classify_truth(
     def truth(kind: str) -> TrueDerivative:
         return TrueDerivative(kind, value, center.ball, left.ball, right.ball)
 
-    if not all(is_at_rest(found.graph.kinds[at], far[at], close[at]) for at in found.moved):
-        return truth("unclear")
+    flat = [at for at in found.moved if found.graph.kinds[at] in STEP_FUNCTIONS]
+    for one, other in ((far[at], close[at]) for at in flat):  # there may be a jump between
+        is_same = one.is_exact() and other.is_exact() and one == other
+        if not (is_same or (one.is_nan() and other.is_nan())):
+            return truth("unclear")
     sides = {left.kind, right.kind}
     if "none" in sides:
         return truth("edge" if sides & {"found", "grows"} else "unclear")
@@ -527,12 +505,6 @@ def classify_truth(
     if is_below_doubles(bend.ball) or close[found.bend].abs_upper() < abs(center.ball) * CLOSE:
         return truth("smooth")
     return truth("kink" if bend.kind == "found" else "unclear")
-
-
-def is_at_rest(kind: str, far: Ball, close: Ball) -> bool:
-    """Whether a step function has the same value at both steps, with no jump between."""
-    is_steady = far.is_exact() and close.is_exact() and far == close
-    return kind not in STEP_FUNCTIONS or bool(is_steady or (far.is_nan() and close.is_nan()))
 
 
 def two_step_limit(far: Ball, close: Ball, order: int) -> QuotientLimit:

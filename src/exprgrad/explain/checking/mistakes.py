@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from exprgrad.explain.limits import LONGEST_LABEL
 from exprgrad.graph.graph import Graph
+from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import node_texts
 from exprgrad.run.balls.balls import (
     Ball,
@@ -25,8 +27,6 @@ __all__ = ["find_mistake"]
 
 MOST_EDGES = 200
 """The most edges that are tried: a longer formula is not derived by hand."""
-LONGEST_NAME = 40
-"""The longest text of an unnamed node."""
 TIGHT_BITS = 64
 """The fewest bits of a number that may confirm a mistake; a vague one agrees with everything."""
 
@@ -88,7 +88,7 @@ def possible_mistakes(
     """Yield mistakes in words, each with the grad that it gives at each point; paths come first."""
     edges = [*sweeps[0].locals][:MOST_EDGES]
     names = graph.names()
-    texts = node_texts(graph, names, LONGEST_NAME)
+    texts = node_texts(graph, names, LONGEST_LABEL)
     called = [names.get(node, text) for node, text in enumerate(texts)]
     yield "its sign is wrong", (-at.grads[source] for at in sweeps)
     for edge in edges:
@@ -102,7 +102,7 @@ def possible_mistakes(
     for edge in edges:
         user, position, operand = edge
         slope = f"the local derivative of {called[user]} with respect to {called[operand]}"
-        if graph.kinds[user] == "mul":
+        if BY_NAME[graph.kinds[user]].powers == (1, 1):
             words = (
                 f"{slope} is {called[graph.operands[user][1 - position]]}, not {called[operand]}"
             )

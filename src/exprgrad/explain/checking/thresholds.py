@@ -19,7 +19,7 @@ from exprgrad.derive.build import GraphBuilder
 from exprgrad.derive.simplify.formula import simplify_program
 from exprgrad.derive.switches import switch_functions
 from exprgrad.graph.graph import Graph, Program, collect_by_key, dependency_flags, transform_graph
-from exprgrad.graph.ops import BY_NAME
+from exprgrad.graph.ops import BY_NAME, BY_SIGNS
 from exprgrad.language.write.infix import node_texts
 from exprgrad.run.balls.intervals import reach_of
 from exprgrad.run.numbers.sweeps import forward_numbers, play_tape, record_tape
@@ -131,7 +131,7 @@ def find_gaps(graph: Graph, claim: Graph) -> Gaps:
                     gaps = [gap]
                     if step is not None:  # the first of stairs, up and down
                         halves = map(builder.constant, (-0.5, 0.5))
-                        gaps = [builder.apply("sub", step, half) for half in halves]
+                        gaps = [builder.apply(BY_SIGNS[1, -1], step, half) for half in halves]
                     found |= {at: said for at in gaps if at not in found}
     program = builder.program([images[0][graph.output], *found])
     pairs = zip(program.outputs[1:], found.values(), strict=True)
@@ -301,7 +301,10 @@ def points_beside(found: Sequence[Threshold], few: int, most: int) -> list[dict[
             most + 1,
         )
     ]
-    return [*(points_on_lines(found, places_beyond_ends) if len(near) > few else ()), *near[:most]]
+    ends = points_on_lines(
+        found, lambda ats: [*place_beyond(ats[0], -1.0), *place_beyond(ats[-1], 1.0)]
+    )
+    return [*(ends if len(near) > few else ()), *near[:most]]
 
 
 def points_on_lines(
@@ -319,11 +322,9 @@ def points_beside_thresholds(found: Sequence[Threshold]) -> Iterator[dict[str, f
 
     They reach pieces that no line of the search went through.
     """
-    by_input: dict[str, set[float]] = {}
-    for threshold in found:
-        by_input.setdefault(threshold.input, set()).add(threshold.at)
+    by_input = collect_by_key((threshold.input, threshold.at) for threshold in found)
     places = {
-        name: [*places_near(sorted(ats)), *places_between(sorted(ats))]
+        name: [*places_near(sorted({*ats})), *places_between(sorted({*ats}))]
         for name, ats in by_input.items()
     }
     if len(places) > 1 and math.prod(map(len, places.values())) <= FEW_MIXED:
@@ -354,24 +355,17 @@ def places_between(ascending: Sequence[float]) -> Iterator[float]:
     yield from place_beyond(ascending[-1], 1.0)
 
 
-def places_beyond_ends(ascending: Sequence[float]) -> Iterator[float]:
-    """Yield places well beyond the first and the last of some numbers."""
-    yield from place_beyond(ascending[0], -1.0)
-    yield from place_beyond(ascending[-1], 1.0)
+def place_beyond(end: float, sign: float) -> list[float]:
+    """Return a place well beyond a number, on one side of it, if there is one."""
+    return shortest_number_between(end, end + sign * (1 + abs(end)))
 
 
-def place_beyond(end: float, sign: float) -> Iterator[float]:
-    """Yield a place well beyond a number, on one side of it."""
-    yield from shortest_number_between(end, end + sign * (1 + abs(end)))
-
-
-def shortest_number_between(one: float, other: float) -> Iterator[float]:
-    """Yield the shortest decimal between two numbers that is close to ``other``, if there is one."""
-    for digits in range(1, 18):
-        x = float(f"{other:.{digits}g}")
-        if min(one, other) <= x <= max(one, other) and x != one and math.isfinite(x):
-            yield x
-            return
+def shortest_number_between(one: float, other: float) -> list[float]:
+    """Return the shortest decimal between two numbers that is close to ``other``, if there is one."""
+    low, high = min(one, other), max(one, other)
+    decimals = (float(f"{other:.{digits}g}") for digits in range(1, 18))
+    fitting = (x for x in decimals if low <= x <= high and x != one and math.isfinite(x))
+    return [*islice(fitting, 1)]
 
 
 def on_both_sides(threshold: Threshold, points: Iterable[Coordinates]) -> bool:
@@ -426,7 +420,10 @@ def thresholds_beyond(
         alone = Gaps(graph, [gap._replace(node=graph.output)])
         names = [name for name in free if name in graph.inputs][:MOST_INPUTS]
         left = MOST_SEARCHING // len(sides) // len(graph)
-        for start in sorted(points, key=lambda point: gap_size(alone, point))[:STARTS]:
+        sizes = [abs(forward_numbers(graph, point)[graph.output]) for point in points]
+        order = [math.inf if math.isnan(size) else size for size in sizes]
+        nearest = sorted(range(len(points)), key=order.__getitem__)
+        for start in (points[at] for at in nearest[:STARTS]):
             point, left = cross_gap(alone, wanted, start, names, left)
             if point is not None:
                 met += count_points_by_side(gaps, [point])
@@ -436,12 +433,6 @@ def thresholds_beyond(
                 ]
                 break
     return found
-
-
-def gap_size(gaps: Gaps, point: Coordinates) -> float:
-    """Return the first gap's distance from 0 at a point; infinite where it has no value."""
-    found = abs(forward_numbers(gaps.graph, point)[gaps.found[0].node])
-    return math.inf if math.isnan(found) else found
 
 
 def cross_gap(

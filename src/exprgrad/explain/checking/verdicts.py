@@ -1,9 +1,9 @@
-"""Verdicts on a derivative beside other numbers, and their words."""
+"""Checks on a derivative beside other numbers, and their words."""
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from exprgrad.explain.checking.differences import (
     SETTLED,
@@ -20,8 +20,12 @@ from exprgrad.run.evaluation import SweptRun
 from exprgrad.run.numbers.sweeps import at_pole
 from exprgrad.source import Span
 
+if TYPE_CHECKING:
+    from exprgrad.explain.checking.thresholds import Threshold
+
 __all__ = [
-    "ENOUGH_DIGITS", "MESSAGE_DIGITS", "Verdict", "agreement_text", "ball_midpoint", "count_shared_digits",
+    "ENOUGH_DIGITS", "MESSAGE_DIGITS", "Check", "SampledClaim", "agreement_text", "ball_midpoint",
+    "count_shared_digits",
     "format_ball_pair", "format_short_pair", "infinite_verdict", "one_sided_verdict", "pole_text",
     "short_ball", "short_number", "verdict_by_differences", "verdict_by_truth",
 ]  # fmt: skip
@@ -90,36 +94,73 @@ def count_shared_digits(off: float, size: float) -> int:
     return min(int(math.log10(size) - math.log10(off)), ALL_DIGITS) if 0 < off < size else 0
 
 
-# Verdicts.
+# Checks.
 
 
-class Verdict(NamedTuple):
-    """A verdict, its words, and the numbers that it comes from, as in ``checking.check.Check``.
+class SampledClaim(NamedTuple):
+    """The points at which a claim was tried.
 
-    ``digits``: how many digits agree, where that makes the verdict; ``help``: what to do.
-    ``suspicious``: whether a rule may be to blame; if one is, that is the verdict.
+    ``points``      the number of points
+    ``thresholds``  the thresholds with points on both sides
+    ``one_sided``   the texts of comparisons and the like of which only one side was met
     """
 
-    verdict: str = ""
-    message: str = ""
+    points: int
+    thresholds: tuple[Threshold, ...]
+    one_sided: tuple[str, ...]
+
+
+class Check(NamedTuple):
+    """One derivative, checked by numbers.
+
+    Without an input it is a verdict on two numbers.
+
+    ``input``     the input's name; of an inner node its name or text
+    ``analytic``  the gradient's number; for a claim the true derivative
+    ``numeric``   the number by differences, or the number claimed; None where there is none
+    ``error``     the error bound of ``numeric``
+    ``left``, ``right``  the derivatives from the sides, where they differ or only one is there
+    ``verdict``   ``agrees``, ``kink``, ``cancellation``, ``overflow``, ``undecided`` or ``disagrees``
+    ``message``   the verdict in words
+    ``node``      the node, where one was requested
+    ``claim``, ``point``  the claim's text, and the inputs for the two numbers
+    ``where``     the node to show, and its span; for a claim, a span in the claim's text
+    ``help``      what to do, where that follows from the check
+    ``sampled``   the points at which a claim was tried
+    ``proof``     the evidence for a claim that agrees: ``formulas``, ``enclosed`` or ``samples``
+    ``width``     the error bound, if ``enclosed``
+    ``digits``    how many digits agree, where that makes the verdict
+    ``suspicious``  whether a rule may be to blame; if one is, that is the verdict
+    """
+
+    input: str = ""
+    analytic: float | None = None
     numeric: float | None = None
     error: float | None = None
     left: float | None = None
     right: float | None = None
+    verdict: str = ""
+    message: str = ""
+    node: int | None = None
+    claim: str | None = None
+    point: dict[str, float] | None = None
     where: tuple[int, Span] | None = None
-    digits: int | None = None
     help: str | None = None
+    sampled: SampledClaim | None = None
+    proof: str | None = None
+    width: float | None = None
+    digits: int | None = None
     suspicious: bool = False
 
-    def says(self, verdict: str, why: str) -> Verdict:
+    def says(self, verdict: str, why: str) -> Check:
         """Return the same numbers, with a verdict."""
         return self._replace(verdict=verdict, message=f"{verdict}: {why}")
 
-    def agrees(self, digits: int) -> Verdict:
+    def agrees(self, digits: int) -> Check:
         """Return the same numbers, agreeing to a count of digits."""
         return self._replace(verdict="agrees", message=agreement_text(digits), digits=digits)
 
-    def blaming(self, node: int, span: Span, why: str) -> Verdict:
+    def blaming(self, node: int, span: Span, why: str) -> Check:
         """Return the same numbers, with a rule or a value to blame."""
         return self.says("disagrees", why)._replace(where=(node, span))
 
@@ -129,12 +170,12 @@ def agreement_text(digits: int) -> str:
     return f"agrees to {digits} digit{'s' * (digits != 1)}"
 
 
-def infinite_verdict(value: float, pole: str = "") -> Verdict:
+def infinite_verdict(value: float, pole: str = "") -> Check:
     """Return the verdict at a value that is not finite; ``pole`` is the text of a node at its pole."""
     if value != value:
-        return Verdict().says("undecided", "the value is nan, and so are all differences")
+        return Check().says("undecided", "the value is nan, and so are all differences")
     here = f"{pole} has a pole here: " * bool(pole)
-    return Verdict().says(
+    return Check().says(
         "overflow", f"{here}the value is {number_text(value)}, which has no differences"
     )
 
@@ -148,9 +189,9 @@ def pole_text(run: SweptRun) -> str:
     return ""
 
 
-def one_sided_verdict(found: OneSided, returned: float) -> Verdict:
+def one_sided_verdict(found: OneSided, returned: float) -> Check:
     """Return the verdict where a kink or a jump is met at the point itself."""
-    sides = Verdict(left=found.left, right=found.right)
+    sides = Check(left=found.left, right=found.right)
     if found.verdict in ("kink", "jump"):
         return kink_verdict(sides, returned, jumps=found.verdict == "jump")
     return sides.says(
@@ -158,7 +199,7 @@ def one_sided_verdict(found: OneSided, returned: float) -> Verdict:
     )
 
 
-def kink_verdict(sides: Verdict, returned: float, *, jumps: bool) -> Verdict:
+def kink_verdict(sides: Check, returned: float, *, jumps: bool) -> Check:
     """Return the verdict at a kink or a jump, with the derivatives from the two sides."""
     where = f"left {short_number(sides.left)}, right {short_number(sides.right)}"
     return sides.says(
@@ -169,15 +210,15 @@ def kink_verdict(sides: Verdict, returned: float, *, jumps: bool) -> Verdict:
 # In balls.
 
 
-def verdict_by_truth(truth: TrueDerivative, value: float, analytic: float) -> Verdict | None:
+def verdict_by_truth(truth: TrueDerivative, value: float, analytic: float) -> Check | None:
     """Return the verdict where the truth is known; None where balls do not tell."""
     left, right = ball_midpoint(truth.left), ball_midpoint(truth.right)
     if truth.kind == "kink" or (truth.kind == "vertical" and left != right):
-        return kink_verdict(Verdict(left=left, right=right), analytic, jumps=False)
+        return kink_verdict(Check(left=left, right=right), analytic, jumps=False)
     if truth.kind == "jump":
         # Towards a jump quotients are infinite.
         left, right = (None if x is None or math.isinf(x) else x for x in (left, right))
-        return kink_verdict(Verdict(left=left, right=right), analytic, jumps=True)
+        return kink_verdict(Check(left=left, right=right), analytic, jumps=True)
     if truth.kind == "edge":
         side, ball = ("right", truth.right) if truth.left is None else ("left", truth.left)
         found = compare_with_truth(ball, value, analytic)._replace(left=left, right=right)
@@ -195,11 +236,11 @@ def ball_midpoint(ball: Ball | None) -> float | None:
     return None if ball is None else float(ball)
 
 
-def compare_with_truth(true: Ball, value: float, analytic: float) -> Verdict:
+def compare_with_truth(true: Ball, value: float, analytic: float) -> Check:
     """Compare a derivative in doubles with the true one."""
     numeric, written, returned = float(true), short_ball(true), f"returned {short_number(analytic)}"
     error = float(true.rad()) + math.ulp(numeric) / 2 if math.isfinite(numeric) else 0.0
-    found = Verdict(numeric=numeric, error=error)
+    found = Check(numeric=numeric, error=error)
     if not math.isfinite(numeric):
         found = found._replace(suspicious=analytic != numeric)
         if true.is_finite():
@@ -232,23 +273,23 @@ def compare_with_truth(true: Ball, value: float, analytic: float) -> Verdict:
 # In doubles.
 
 
-def verdict_by_differences(sides: SidedEstimates, analytic: float) -> Verdict:
+def verdict_by_differences(sides: SidedEstimates, analytic: float) -> Check:
     """Return the verdict by differences in doubles, whose accuracy limits the digits."""
     center, left, right = sides
     returned = f"returned {short_number(analytic)}"
     gap = abs(left.value - right.value) if left and right else 0.0
     if left and right and left.error + right.error < gap >= SETTLED * max(left.error, right.error):
         one, other = format_short_pair(left.value, right.value)
-        return Verdict(
-            "kink",
-            f"kink between the sample points: left {one}, right {other}, {returned}",
+        return Check(
+            verdict="kink",
+            message=f"kink between the sample points: left {one}, right {other}, {returned}",
             left=left.value,
             right=right.value,
         )
     best = center or right or left
     if best is None:
-        return Verdict().says("undecided", f"no differences settle beside the point, {returned}")
-    found, said = Verdict(numeric=best.value, error=best.error), short_number(best.value)
+        return Check().says("undecided", f"no differences settle beside the point, {returned}")
+    found, said = Check(numeric=best.value, error=best.error), short_number(best.value)
     if center is None:
         found = found._replace(left=left and left.value, right=right and right.value)
     off = abs(analytic - best.value)

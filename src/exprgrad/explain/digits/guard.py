@@ -29,6 +29,7 @@ from exprgrad.explain.limits import SHARED
 from exprgrad.explain.places import (
     element_places,
     first_place,
+    format_tensor_share,
     join_words,
     number_in_place,
 )
@@ -204,7 +205,9 @@ def guard_numbers(
             )
     groups = group_by_cause(poor, source)
     warnings = [warn_of_group(group, source) for group in groups]
-    return found._replace(diagnostics=tuple(warnings), causes=tuple(map(find_causes, groups)))
+    blames = [[one.blame for one in group if one.answer.verdict == "nearest"] for group in groups]
+    causes = [{node for one in some if one for node in (one.node, *one.through)} for some in blames]
+    return found._replace(diagnostics=tuple(warnings), causes=tuple(map(frozenset, causes)))
 
 
 def choose_answer(plain: Judgement, typed: Ball, least: int, bits: int) -> Judgement:
@@ -315,12 +318,6 @@ def group_by_cause(poor: Iterable[PoorNumber], source: Truths) -> list[list[Poor
     return list(groups.values())
 
 
-def find_causes(group: Iterable[PoorNumber]) -> frozenset[int]:
-    """Return the nodes that the errors of corrected numbers came through."""
-    blames = [one.blame for one in group if one.answer.verdict == "nearest"]
-    return frozenset(node for one in blames if one for node in (one.node, *one.through))
-
-
 def check_sides(
     found: Settled,
     answers: Mapping[str, tuple[float, float]],
@@ -370,7 +367,12 @@ def check_sides(
 def confirm_poor_nodes(
     run: SweptRun, source: Truths, data: Iterable[int], grads: Iterable[int], least: int
 ) -> tuple[set[int], set[int]]:
-    """Select the nodes whose data, and those whose grad, have fewer right digits than ``least``."""
+    """Select the nodes whose data, and those whose grad, have fewer right digits than ``least``.
+
+    There are none without balls.
+    """
+    if not has_balls():
+        return set(), set()
     found, over, mine = source.doubles, source.over, run.adjoints
 
     def is_poor(value: float, true: Ball | None) -> bool:
@@ -449,11 +451,6 @@ def list_labels(group: Sequence[PoorNumber]) -> str:
 def inflect_verb(group: Sequence[object], singular: str, plural: str) -> str:
     """Choose a verb for one number or for several."""
     return singular if len(group) == 1 and not getattr(group[0], "worst", "") else plural
-
-
-def format_tensor_share(many: int, of: int) -> str:
-    """Write how many of a tensor's numbers are meant: ``5 of 6 numbers of``."""
-    return f"all {of:,} numbers of" if many == of else f"{many:,} of {of:,} numbers of"
 
 
 def describe_right_digits(group: Sequence[PoorNumber]) -> str:

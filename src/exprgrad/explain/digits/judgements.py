@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from exprgrad.explain.limits import LONGEST_LABEL
 from exprgrad.graph.graph import CONST, INPUT, Graph, Program
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.balls.balls import (
@@ -25,15 +26,13 @@ from exprgrad.run.balls.sweep import BallSweep, sweep_balls
 from exprgrad.source import cut_text
 
 __all__ = [
-    "FIRST_BITS", "FULL", "LONGEST_LABEL", "MOST_WORK", "Judgement", "TrueNumbers", "enclose_outputs",
+    "FIRST_BITS", "FULL", "MOST_WORK", "Judgement", "TrueNumbers", "enclose_outputs",
     "find_rounded_decimals", "have_same_digits", "is_nearest", "is_tight", "judge_number", "proven_digits",
     "round_ball", "round_outputs",
 ]  # fmt: skip
 
 FULL = 17
 """The digits that tell any double from its neighbours, and so the most that can be right."""
-LONGEST_LABEL = 40
-"""The longest text of a formula in a number's label."""
 FIRST_BITS, MOST_BITS = 128, 16384
 """The first precision tried, and the highest."""
 MOST_WORK = 2**22

@@ -11,11 +11,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from exprgrad.derive.rules import template
 from exprgrad.explain.digits.judgements import FULL, TrueNumbers, proven_digits
-from exprgrad.graph.graph import Shape
+from exprgrad.graph.graph import Shape, collect_by_key
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import number_text
 from exprgrad.run.balls.balls import (
@@ -74,18 +74,18 @@ class Evidence:
     def __init__(self, run: SweptRun, found: TrueNumbers) -> None:
         self.run = run
         self.graph = run.graph
+        self.adjoints: Any = run.adjoints
         self.found = found
 
     @cached_property
     def users(self) -> dict[int, list[tuple[int, int]]]:
         """By node, the edges that passed it something, as (user, position)."""
-        users: dict[int, list[tuple[int, int]]] = {}
-        assert self.run.adjoints is not None
-        for user in self.run.order:
-            if self.run.adjoints.locals[user] is not None:
-                for position, operand in enumerate(self.graph.operands[user]):
-                    users.setdefault(operand, []).append((user, position))
-        return users
+        passing = [user for user in self.run.order if self.adjoints.locals[user] is not None]
+        return collect_by_key(
+            (operand, (user, position))
+            for user in passing
+            for position, operand in enumerate(self.graph.operands[user])
+        )
 
     def data(self, node: int) -> tuple[float, Ball]:
         """Return a node's data, computed and true."""
@@ -93,13 +93,12 @@ class Evidence:
 
     def grad(self, node: int) -> tuple[float, Ball]:
         """Return a node's grad, computed and true."""
-        assert self.run.adjoints is not None
-        return self.run.adjoints.grads[node] or 0.0, self.found.grad(node)
+        return self.adjoints.grads[node] or 0.0, self.found.grad(node)
 
     def edge(self, user: int, position: int) -> tuple[tuple[float, Ball], tuple[float, Ball]]:
         """Return an edge's local derivative and its contribution, computed and true."""
-        assert self.run.adjoints is not None and self.found.swept is not None
-        slope = self.run.adjoints.locals[user][position]
+        assert self.found.swept is not None
+        slope = self.adjoints.locals[user][position]
         slope = 0.0 if slope is None else slope
         mine, theirs = self.found.swept.locals[user], self.found.swept.contributions[user]
         passed = theirs[position] if theirs is not None else None

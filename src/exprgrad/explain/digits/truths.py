@@ -20,7 +20,6 @@ from exprgrad.derive.error_rules import TINY
 from exprgrad.derive.rules import computed, exact_rule
 from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.explain.digits.judgements import (
-    LONGEST_LABEL,
     Judgement,
     TrueNumbers,
     enclose_outputs,
@@ -28,6 +27,7 @@ from exprgrad.explain.digits.judgements import (
 )
 from exprgrad.explain.digits.losses import Evidence, LostDigits, locate_digit_loss
 from exprgrad.explain.kinks_met import SPECIAL_WORDS
+from exprgrad.explain.limits import LONGEST_LABEL
 from exprgrad.explain.places import ScalarRun, element_places, number_in_place, to_scalar_run
 from exprgrad.explain.rewriting.rewrites import FixFinder, TriedFix
 from exprgrad.graph.graph import (
@@ -44,6 +44,7 @@ from exprgrad.run.balls.balls import (
     Ball,
     enclose_nodes,
     exact_ball,
+    has_balls,
     specials_met,
     undecided_ball,
     undefined_ball,
@@ -341,7 +342,9 @@ class Truths:
         return any(bool(fine * 2 > wide) for wide, fine in zip(*widths, strict=True))
 
     def rounded_kinks(self, nodes: Iterable[int]) -> set[int]:
-        """Select the nodes that are surely at kinks and jumps by rounding alone."""
+        """Select the nodes that are surely at kinks and jumps by rounding alone; none without balls."""
+        if not has_balls():
+            return set()
         graph, varying = self.over.run.graph, self.over.run.varying
         with working_precision(self.bits):
             return {
@@ -366,7 +369,7 @@ class Truths:
         return Evidence(run, TrueNumbers(values, None, self.bits))
 
     @cached_property
-    def menders(self) -> FixFinder:
+    def fixes(self) -> FixFinder:
         """The finder of known rewrites of the formula."""
         run = self.over.run
         return FixFinder(run, self.formula_balls[0][run.graph.output])
@@ -405,7 +408,7 @@ class Truths:
         better = None
         if path[0] in BY_ONE and not over.origins:  # none is known for tensors that are written out
             name = number[-1] if path[0] != "value" else ""
-            better = self.menders.better(name, sources, plain)
+            better = self.fixes.better(name, sources, plain)
         advice = "" if better is None else f"; {better.advice}"
         help = f"{who} loses them: {lost.why}{advice}"
         span = over.run.graph.span(sources[0])

@@ -1,26 +1,25 @@
-"""Patterns found in a formula, whatever stands for their names and however they are spelled.
+"""Matching of patterns in a formula, however the formula is spelled.
 
-A pattern is a small graph.  Its inputs match any part of a formula, the same one at each occurrence; its
-constants match by value; sums and products match in any order, ``x^2`` also as ``x*x``, ``sqrt(x)`` as
-``x^0.5``, ``x/2`` as ``0.5*x``.  An input that is a term of a sum by itself takes all that the other
-terms leave.  The recursion is over patterns alone.
+A pattern is a small graph.  Its inputs match any part of a formula, the same part at each occurrence.  Its
+constants match by value.  Sums and products match in any order, ``x^2`` also matches ``x*x``, ``sqrt(x)``
+matches ``x^0.5``, and ``x/2`` matches ``0.5*x``.  An input that is itself a term of a sum takes all terms
+that the others leave.  Only patterns are recursed over.
 
-Keys tell which parts are the same formula, written twice or spelled in another way.  Every node gets
-one, equal for equal formulas: sums and products whatever the order of their operands, a difference as the
-sum with a negative, ``x*x`` as ``x^2``.  A key is a sign and a number, so that the keys of x and -x differ
-in the sign alone.
+Every node has a key, and equal formulas have equal keys, even if they are spelled differently: the order
+of operands does not matter in sums and products, a difference is the sum with a negative, and ``x*x`` is
+``x^2``.  A key is a sign and a number: the keys of x and -x differ in the sign alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from math import prod
 from typing import NamedTuple
 
 from exprgrad.derive.rules import template
 from exprgrad.graph.graph import CONST, INPUT, Graph, Payload, transform_graph
-from exprgrad.graph.ops import BY_NAME, PRODUCTS, SUMS
+from exprgrad.graph.ops import BY_NAME, BY_POWERS, BY_SIGNS, PRODUCTS, SUMS
 
 __all__ = ["Match", "Reading", "Terms", "match_pattern"]
 
@@ -28,25 +27,25 @@ Key = tuple[int, int]
 """A sign, 1 or -1, and the number of a formula without its sign."""
 
 Terms = tuple[tuple[int, int], ...]
-"""A sum: signs and nodes; the number 0 if there are none.  Most have one term, and stand for that node."""
+"""A sum as signs and nodes; an empty one is 0.  Most have one term: that node itself."""
 
 MOST_TERMS = 64
-"""The most terms that a sum is taken apart into."""
+"""The most terms into which a sum is split."""
 NO_SPAN = (0, 0)
 
 
 class Reading:
-    """A graph, and what its formulas are alike in; more nodes can be built after its own.
+    """A copy of a graph, its nodes' keys, and room for new nodes.
 
     ``names``  the nodes that have names
-    ``keys``   by node: its key
+    ``keys``   the key of each node
     """
 
     def __init__(self, graph: Graph, names: Collection[int]) -> None:
         self.graph = transform_graph(graph)[0]
         self.names = names
         self.numbers: dict[tuple[object, ...], int] = {}
-        self.terms = cache(self.taken_apart)
+        self.terms = cache(self.split_sum)
         self.keys: list[Key] = []
         for node in range(len(graph)):
             self.keys.append(self.key_of(node))
@@ -54,12 +53,13 @@ class Reading:
     # Keys.
 
     def number(self, *what: object) -> int:
-        """The number of one thing: always the same."""
+        """Return the number of a formula, the same each time."""
         return self.numbers.setdefault(what, len(self.numbers))
 
     def key_of(self, node: int) -> Key:
-        """A node's key, from those of its operands."""
+        """Make a node's key from the keys of its operands."""
         kind, payload = self.graph.kinds[node], self.graph.payloads[node]
+        row = BY_NAME.get(kind)
         if kind in (INPUT, CONST):
             return 1, self.number(kind, repr(payload))
         operands = [self.keys[operand] for operand in self.graph.operands[node]]
@@ -70,12 +70,12 @@ class Reading:
             factors = [number for _, number in operands]
             ordered = sorted(factors) if BY_NAME[kind].commutes else factors
             return prod(sign for sign, _ in operands), self.number(kind, *ordered)
-        if kind == "pow" and self.value(self.graph.operands[node][1]) == 2:
-            return 1, self.number("mul", operands[0][1], operands[0][1])
+        if row and row.gate == "power" and self.value(self.graph.operands[node][1]) == 2:
+            return 1, self.number(BY_POWERS[1, 1], operands[0][1], operands[0][1])
         return 1, self.number(kind, *operands)
 
     def total(self, terms: Sequence[Key]) -> Key:
-        """The key of a sum; the term with the least number decides about the sign."""
+        """Return the key of a sum, which has the sign of the term with the least number."""
         if len(terms) == 1:
             return terms[0]
         ordered = sorted(terms, key=lambda term: (term[1], -term[0]))
@@ -83,25 +83,25 @@ class Reading:
         return sign, self.number("sum", *[(sign * own, number) for own, number in ordered])
 
     def key(self, terms: Terms) -> Key:
-        """The key of a sum."""
+        """Return the key of a sum of nodes."""
         return self.total([self.term_key(term) for term in self.spread(terms)[0]])
 
     def term_key(self, term: tuple[int, int]) -> Key:
-        """The key of one term."""
+        """Return the key of one term."""
         sign, number = self.keys[term[1]]
         return term[0] * sign, number
 
     def value(self, node: int) -> float | None:
-        """The number that a node is."""
+        """Return a constant's number; None for any other node."""
         payload = self.graph.payloads[node]
         return payload if isinstance(payload, float) else None
 
     # Sums.
 
-    def taken_apart(self, node: int) -> tuple[Terms, tuple[int, ...]]:
-        """The terms of the sum that a node is, and the nodes that make it one.
+    def split_sum(self, node: int) -> tuple[Terms, tuple[int, ...]]:
+        """Split a sum into its terms; also return the nodes of the sums inside.
 
-        A named operand is a term, not taken apart; nor is a sum of too many terms.
+        Named operands stay whole, and so does a sum of too many terms.
         """
         found: list[tuple[int, int]] = []
         inside: list[int] = []
@@ -120,7 +120,7 @@ class Reading:
         return tuple(found), tuple(inside)
 
     def spread(self, terms: Terms) -> tuple[Terms, tuple[int, ...]]:
-        """A sum's terms, those that are sums themselves taken apart."""
+        """Split the terms that are sums themselves; also return the nodes of these sums."""
         found: list[tuple[int, int]] = []
         inside: list[int] = []
         for sign, node in terms:
@@ -132,38 +132,45 @@ class Reading:
     # Building.
 
     def append(self, kind: str, operands: tuple[int, ...] = (), payload: Payload = None) -> int:
-        """A new node."""
+        """Append a node and its key."""
         node = self.graph.append(kind, operands, payload, NO_SPAN, (NO_SPAN,) * len(operands))
         self.keys.append(self.key_of(node))
         return node
 
     def negated(self, node: int) -> int:
-        """The negative of a node, its minus in front: that of ``x*y`` is ``-x*y``."""
+        """Build the negative of a node, with the minus in front: ``x*y`` becomes ``-x*y``."""
         graph = self.graph
         factors: list[tuple[str, int]] = []
         while graph.kinds[node] in PRODUCTS and node not in self.names:
             factors.append((graph.kinds[node], graph.operands[node][1]))
             node = graph.operands[node][0]
-        found = graph.operands[node][0] if self.is_negative(node) else self.append("neg", (node,))
+        found = (
+            graph.operands[node][0]
+            if self.is_negative(node)
+            else self.append(BY_SIGNS[-1,], (node,))
+        )
         for kind, factor in reversed(factors):
             found = self.append(kind, (found, factor))
         return found
 
     def is_negative(self, node: int) -> bool:
-        """Whether a node, as it is written, is a product that begins with a minus."""
+        """Whether a node is written with a minus in front."""
         while self.graph.kinds[node] in PRODUCTS and node not in self.names:
             node = self.graph.operands[node][0]
-        return self.graph.kinds[node] == "neg" and node not in self.names
+        return self.graph.kinds[node] == BY_SIGNS[-1,] and node not in self.names
 
 
 # Patterns.
 
 
 class Match(NamedTuple):
-    """The node for each name of a pattern; the nodes inside; and at the root of a sum the remaining terms.
+    """One way in which a pattern matches.
 
-    ``sign`` is -1 where the pattern's negative was found.  ``more`` are further parts like that of the
-    that of the repeating name.
+    ``bound``   the part of the formula for each name
+    ``inside``  the nodes of the formula that the pattern's operations match
+    ``rest``    the terms left over at the root, where that is a sum
+    ``sign``    -1 if the negative of the pattern was found
+    ``more``    the parts for further occurrences of the repeating name
     """
 
     bound: Mapping[str, Terms]
@@ -174,9 +181,9 @@ class Match(NamedTuple):
 
 
 def match_pattern(reading: Reading, pattern: Graph, repeats: str, root: int) -> Iterator[Match]:
-    """Every way in which a pattern matches at a node.
+    """Yield every way in which a pattern matches at a node.
 
-    The term of a sum that holds the name ``repeats`` may occur any number of times.
+    The term of a sum with the name ``repeats`` may occur any number of times.
     """
     finder = PatternMatcher(reading, pattern, repeats)
     either = [pattern.kinds[pattern.output] in SUMS, reading.graph.kinds[root] in SUMS]
@@ -196,31 +203,30 @@ def match_pattern(reading: Reading, pattern: Graph, repeats: str, root: int) -> 
             return
 
 
+HALF = BY_POWERS[1, -1], [1.0, 2.0]
 SPELLED = {"x^2": "x*x", "x/2": "0.5*x", "sqrt(x)": "x^0.5"}
-"""How a part of a pattern may be written, too."""
+"""Other spellings of parts of patterns."""
 
 
 def pattern_key(pattern: Graph, node: int) -> tuple[str, Payload]:
-    """What an operation of a pattern's is known by: its row, and its last operand if that is a number."""
+    """Return the key of a pattern's operation: its row, and its last operand if that is a number."""
     last = pattern.operands[node][-1]
     return pattern.kinds[node], pattern.payloads[last] if pattern.kinds[last] == CONST else None
 
 
 @cache
 def other_spellings() -> dict[tuple[str, Payload], Graph]:
-    """By part of a pattern: how it may be written, too."""
+    """Return the other spellings, by the key of the pattern's part."""
     pairs = [(template(part), template(other)) for part, other in SPELLED.items()]
     return {pattern_key(part, part.output): other for part, other in pairs}
 
 
-@cache
-def read_pattern(pattern: Graph) -> Reading:
-    """A pattern, read once."""
-    return Reading(pattern, ())
+read_pattern = cache(partial(Reading, names=()))
+"""Reads a pattern, each once."""
 
 
 class PatternMatcher:
-    """One pattern and one graph."""
+    """A matcher of one pattern in one graph."""
 
     def __init__(self, reading: Reading, pattern: Graph, repeats: str) -> None:
         self.reading = reading
@@ -230,7 +236,7 @@ class PatternMatcher:
         self.own = read_pattern(pattern)
 
     def match(self, at: int, terms: Terms, before: Match) -> Iterator[Match]:
-        """The ways in which the pattern's node ``at`` is a sum."""
+        """Yield the ways in which the pattern's node ``at`` matches a sum."""
         kind, payload = self.pattern.kinds[at], self.pattern.payloads[at]
         if kind == INPUT:
             yield from self.bind(str(payload), terms, before)
@@ -257,7 +263,7 @@ class PatternMatcher:
     def match_all(
         self, mine: Sequence[int], parts: Sequence[Terms], before: Match
     ) -> Iterator[Match]:
-        """The ways in which some of the pattern's nodes are some sums, one by one."""
+        """Yield the ways in which nodes of the pattern match sums, one for one."""
         if not parts:
             yield before
             return
@@ -265,7 +271,7 @@ class PatternMatcher:
             yield from self.match_all(mine[1:], parts[1:], match)
 
     def spellings(self, at: int, node: int) -> Iterator[list[Terms]]:
-        """The operands of a node as those of the pattern's, in every order that is the same operation."""
+        """Yield a node's operands in every order and spelling that may match the pattern's node."""
         kind, operands = self.pattern.kinds[at], self.graph.operands[node]
         single: list[Terms] = [((1, operand),) for operand in operands]
         if self.graph.kinds[node] == kind and len(operands) == len(self.pattern.operands[at]):
@@ -280,14 +286,14 @@ class PatternMatcher:
                 yield [*found.bound.values()]
 
     def constant(self, node: int) -> float | None:
-        """The value of a number as it is written, ``1/2`` included."""
+        """Return the value of a number, or of ``1/2``; None for any other node."""
         if self.graph.kinds[node] in PRODUCTS:
             quotient = [self.reading.value(operand) for operand in self.graph.operands[node]]
-            return 0.5 if self.graph.kinds[node] == "div" and quotient == [1.0, 2.0] else None
+            return 0.5 if (self.graph.kinds[node], quotient) == HALF else None
         return self.reading.value(node)
 
     def bind(self, name: str, terms: Terms, before: Match) -> Iterator[Match]:
-        """A name stands for a sum, if it stands for nothing else yet."""
+        """Bind a name to a sum; nothing matches if the name is bound to another formula."""
         held = before.bound.get(name)
         if held is None:
             yield before._replace(bound={**before.bound, name: terms})
@@ -297,7 +303,7 @@ class PatternMatcher:
     def match_sum(
         self, at: int, terms: Terms, before: Match, *, is_root: bool = False
     ) -> Iterator[Match]:
-        """The ways in which a sum of the pattern's is a sum of the formula's."""
+        """Yield the ways in which a sum in the pattern matches a sum in the formula."""
         mine = self.own.terms(at)[0]
         bare = tuple([term for term in mine if self.pattern.kinds[term[1]] == INPUT])
         fixed = tuple([term for term in mine if term not in bare])
@@ -311,7 +317,7 @@ class PatternMatcher:
             yield from self.take_rest(match, left, bare, fixed, is_root=is_root)
 
     def may_be(self, mine: tuple[int, int], term: tuple[int, int]) -> bool:
-        """Whether a term of a sum can be one of the pattern's at all, by what meets the eye."""
+        """Whether a term may match one of the pattern's, judged by its operation and sign."""
         (sign, at), (own, node) = mine, term
         kind, found = self.pattern.kinds[at], self.graph.kinds[node]
         if kind == CONST:
@@ -323,7 +329,7 @@ class PatternMatcher:
         return (found == kind or is_spelled) and (sign == own or kind in PRODUCTS)
 
     def assigned(self, fixed: Terms, terms: Terms, before: Match) -> Iterator[tuple[Match, Terms]]:
-        """The ways to find each of the pattern's terms among those of a sum; and the terms left over."""
+        """Yield the ways to match the pattern's terms among those of a sum, and the terms left over."""
         if not fixed:
             yield before, terms
             return
@@ -336,7 +342,7 @@ class PatternMatcher:
     def take_rest(
         self, match: Match, left: Terms, bare: Terms, fixed: Terms, *, is_root: bool
     ) -> Iterator[Match]:
-        """What the terms that are names by themselves stand for: those bound already first."""
+        """Match the terms left over: first with names already bound, then with a free one."""
         free: list[tuple[int, str]] = []
         for sign, node in bare:
             name = str(self.pattern.payloads[node])
@@ -362,7 +368,7 @@ class PatternMatcher:
             yield match._replace(rest=left)
 
     def repeated(self, match: Match, left: Terms, fixed: Terms) -> Iterator[Match]:
-        """The rest of a sum as further terms like the one with the repeating name, which comes last."""
+        """Match the terms left over as repetitions of the last term, which has the repeating name."""
         sign, node = fixed[-1]
         others = {name: part for name, part in match.bound.items() if name != self.repeats}
         for own, part in left:
@@ -375,5 +381,5 @@ class PatternMatcher:
 
 
 def widen_match(match: Match, inside: tuple[int, ...]) -> Match:
-    """The match with more nodes inside."""
+    """Add nodes to those inside a match."""
     return match._replace(inside=match.inside + inside) if inside else match

@@ -1,8 +1,8 @@
 """Formulas that are right on paper and go wrong in doubles, and what to write instead.
 
-``REWRITES`` is plain data, and ``rewrites_at_node`` finds its patterns.  A rewrite is tried at the point
-before it is suggested: to be finite, or to keep digits.  Sources: Kahan, Branch Cuts for Complex
-Elementary Functions (1987); Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed. (2002),
+``REWRITES`` is a table of patterns, which ``rewrites_at_node`` finds in a formula.  A rewrite is suggested
+only if a trial at the point shows that it is finite, or keeps digits.  Sources: Kahan, Branch Cuts for
+Complex Elementary Functions (1987); Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed. (2002),
 sections 1.7 to 1.14; Goldberg, What Every Computer Scientist Should Know About Floating-Point Arithmetic
 (1991); Mächler, Accurately Computing log(1 - exp(-|a|)) (2012); Blanchard, D. Higham and N. Higham,
 Accurately computing the log-sum-exp and softmax functions (2021).
@@ -38,7 +38,7 @@ from exprgrad.graph.graph import (
     transform_graph,
     with_output,
 )
-from exprgrad.graph.ops import BY_NAME, PRODUCTS, SUMS
+from exprgrad.graph.ops import BY_INFIX, BY_NAME, BY_SIGNS, PRODUCTS, SUMS
 from exprgrad.language.write.infix import LIMIT, binding_level, expression_text, operand_level
 from exprgrad.run.balls.balls import Ball
 from exprgrad.run.evaluation import SweptRun
@@ -52,11 +52,11 @@ __all__ = [
 
 
 class Rewrite(NamedTuple):
-    """A pattern, and what is better written in its place, both in our language.
+    """A pattern and a better formula for it, both in our language.
 
     ``why``      what goes wrong with the pattern
     ``at``       a point at which it does: ``x=1e-10 y=2``
-    ``where``    where both are the same in real arithmetic, in the limit if need be; everywhere if empty
+    ``where``    the condition under which both are equal, at least in the limit; always if empty
     ``repeats``  the name whose term of a sum may occur any number of times
     """
 
@@ -69,11 +69,14 @@ class Rewrite(NamedTuple):
 
 
 class Fix(NamedTuple):
-    """A place in a formula where something better can be written.
+    """A rewrite of one part of a formula.
 
-    ``node`` is the node that the pattern was found at, ``span`` its place in the text, ``was`` its text;
-    ``text`` is what to write instead.  ``loose``: it binds less tightly than what was there.  ``where``
-    are the rewrite's conditions on the user's operands.
+    ``node``   the node that the pattern matches
+    ``span``   its place in the text
+    ``was``    its text
+    ``text``   the text to write instead
+    ``loose``  whether that binds less tightly than the operation before
+    ``where``  the rewrite's conditions, on the user's operands
     """
 
     node: int
@@ -86,9 +89,9 @@ class Fix(NamedTuple):
 
 
 class TriedFix(NamedTuple):
-    """A mend that was tried at this point: ``text`` instead of ``was``, and the number it makes.
+    """A fix that was tried at the point: ``text`` instead of ``was``, and the number that results.
 
-    ``where`` are the inputs for which the two are the same, in words; None if they always are.
+    ``where`` says for which inputs the two are equal; None if they always are.
     """
 
     span: Span
@@ -102,7 +105,7 @@ class TriedFix(NamedTuple):
 
     @property
     def advice(self) -> str:
-        """What to write, and where it is the same."""
+        """The text to write instead, and where it is equal."""
         where = f" where {self.where}" if self.where else ""
         return f"write {self.text} instead of {self.was}{where}"
 
@@ -239,26 +242,25 @@ EXTENSIONS = (
     Rewrite("x^(1/3)", "cbrt(x)", "the real cube root", "x=-8", "x >= 0"),
     Rewrite("x^y", "abs(x)^y", "the power of the absolute value", "x=-8 y=0.5", "x >= 0"),
 )
-"""Formula that is defined outside a pattern's domain too; ``why`` says what it is there."""
+"""Formulas that are also defined outside a pattern's domain; ``why`` says what they are there."""
 
 REACH = 6
-"""How far above a node its pattern may end, runs of sums counted as one."""
+"""The most operations from a node up to the root of its pattern; a run of sums counts as one."""
 DELIMITERS = ("", "(", ")", ",", "=", ";", "#", "\n", "\r")
-"""The text around a part of a formula that needs no parentheses."""
+"""The characters between which a part of a formula needs no parentheses."""
 LARGEST_WHOLE = 2.0**40
-"""Whole numbers below this are added up where they meet in a sum."""
+"""Smaller whole numbers in one sum are added up."""
 CANDIDATES = 200
-"""The most nodes above a node at which patterns are looked for."""
+"""The most nodes above a node at which patterns are tried."""
 
 
 def rewrites_at_node(
     graph: Graph, texts: Sequence[str], node: int, table: Sequence[Rewrite] = REWRITES
 ) -> Iterator[Fix]:
-    """Every pattern in which a node takes part, and what to write instead: larger patterns first.
+    """Yield a fix for every pattern that has a node as one of its operations, larger patterns first.
 
-    A node takes part that the pattern itself speaks of, not one that stands for a name of it.  ``texts``
-    are the nodes' texts.  A formula of tensors has none, also when it is written out number by number: what
-    to write instead would speak of ``X[0]``, which is not one input.
+    ``texts`` are the nodes' texts.  There are no fixes for tensors, even if they are written out number by
+    number: their text would have ``X[0]`` in it, which is not an input.
     """
     if graph.shapes or not all(map(str.isidentifier, graph.inputs)):
         return
@@ -266,7 +268,7 @@ def rewrites_at_node(
     names = {at: name for at, name in graph.names().items() if name.isidentifier()}
     reading = Reading(graph, names)
     roots = users_within_reach(graph, node)
-    for rewrite in largest_patterns_first(tuple(table)):
+    for rewrite in sorted(table, key=lambda one: -operation_count(one.pattern)):
         pattern = template(rewrite.pattern)
         done: set[int] = set()
         for root in roots:
@@ -294,7 +296,7 @@ def rewrites_at_node(
 
 @cache
 def rewrite_conditions(rewrite: Rewrite) -> tuple[str, ...]:
-    """Where a rewrite is true: what has to hold together, each as a text of its own."""
+    """Return the conditions of a rewrite, all of which must hold, as texts."""
     if not rewrite.where:
         return ()
     graph = template(rewrite.where)
@@ -308,14 +310,8 @@ def rewrite_conditions(rewrite: Rewrite) -> tuple[str, ...]:
     return tuple([expression_text(graph, part, {}, None) for part in parts])
 
 
-@cache
-def largest_patterns_first(table: tuple[Rewrite, ...]) -> tuple[Rewrite, ...]:
-    """The rewrites, those whose patterns have more operations first."""
-    return tuple(sorted(table, key=lambda rewrite: -operation_count(rewrite.pattern)))
-
-
 def users_within_reach(graph: Graph, node: int) -> list[int]:
-    """The node and those that use it, directly or not, as far as a pattern may reach; in order."""
+    """List a node and its direct and indirect users within reach of a pattern, in order."""
     if graph.kinds[node] in (INPUT, CONST):
         return []
     distance = {node: 0}
@@ -332,12 +328,12 @@ def users_within_reach(graph: Graph, node: int) -> list[int]:
     return list(distance)
 
 
-def apply_fix(text: str, mend: Fix) -> str:
-    """The whole formula with a mend in it; the names of its statements stay."""
-    start, end = mend.span
+def apply_fix(text: str, fix: Fix) -> str:
+    """Return the whole formula's text with a fix in it; its statements keep their names."""
+    start, end = fix.span
     before, behind = text[:start], text[end:]
     alone = before.rstrip(" ")[-1:] in DELIMITERS and behind.lstrip(" ")[:1] in DELIMITERS
-    written = f"({mend.text})" if mend.loose and not alone else mend.text
+    written = f"({fix.text})" if fix.loose and not alone else fix.text
     return before + written + behind
 
 
@@ -345,14 +341,14 @@ def apply_fix(text: str, mend: Fix) -> str:
 
 
 def build_rewrite(reading: Reading, better: Graph, match: Match, repeats: str) -> int:
-    """A formula with what a match found for its names, written with as little as it takes.
+    """Build the better formula on the user's operands, simplified for the reader.
 
-    Signs come to the front, what cancels is left out, a factor 1 is dropped: ``(x - y)/…`` with ``t + 1``
-    for x and ``t`` for y reads ``1/…``.
+    Signs move to the front, terms that cancel are left out, and so are factors of 1: ``(x - y)/…`` with
+    ``t + 1`` for x and ``t`` for y becomes ``1/…``.
     """
 
     def given(terms: Terms) -> Terms:
-        """A part of the user's formula, signs in front; one with a name, or no sum, stays as it is."""
+        """A part of the user's formula as a sum with its signs in front; a named part is one term."""
         whole = len(terms) == 1 and terms[0][1] in reading.names
         return tuple(
             (-sign, reading.negated(part)) if reading.is_negative(part) else (sign, part)
@@ -379,7 +375,7 @@ def build_rewrite(reading: Reading, better: Graph, match: Match, repeats: str) -
 
 
 def build_on_sums(reading: Reading, kind: str, operands: Sequence[Terms]) -> Terms:
-    """An operation on sums."""
+    """Build an operation on sums."""
     if kind in SUMS:
         signs = zip(BY_NAME[kind].signs, operands, strict=True)
         return cancel_terms(
@@ -404,7 +400,7 @@ def build_on_sums(reading: Reading, kind: str, operands: Sequence[Terms]) -> Ter
 
 
 def cancel_terms(reading: Reading, found: Sequence[tuple[int, int]]) -> Terms:
-    """A sum without the pairs that cancel, its whole numbers added up."""
+    """Return a sum without pairs of terms that cancel, with its whole numbers added up."""
     kept: list[tuple[int, int]] = []
     total = 0.0
     for sign, node in found:
@@ -426,14 +422,14 @@ def cancel_terms(reading: Reading, found: Sequence[tuple[int, int]]) -> Terms:
 
 
 def build_sum_node(reading: Reading, terms: Terms) -> int:
-    """A sum as one node, beginning with a term that has no minus if there is one."""
+    """Build a sum as one node; a term without a minus comes first, if there is one."""
     if not terms:
         return reading.append(CONST, (), 0.0)
     (sign, found), *others = sorted(terms, key=lambda term: -term[0]) if terms[0][0] < 0 else terms
     if sign < 0:
         found = reading.negated(found)
     for sign, node in others:
-        found = reading.append("add" if sign > 0 else "sub", (found, node))
+        found = reading.append(BY_SIGNS[1, sign], (found, node))
     return found
 
 
@@ -441,84 +437,89 @@ def build_sum_node(reading: Reading, terms: Terms) -> int:
 
 SOUND = 2
 TRIED = 8
-"""The most rewrites that are tried at a node."""
+"""The most rewrites tried at a node."""
 MOST_TRIED = 12
-"""How many mends are tried for a number, in a small graph."""
+"""The most fixes tried for a number."""
 MOST_SEARCHED = 8
-"""At how many nodes mends are looked for, in a small graph."""
+"""The most nodes at which fixes are sought."""
 SMALL = 2000
-"""How many nodes, at all places searched together, a small graph may have."""
+"""The most nodes of a graph, times the nodes at which fixes are sought in it."""
 
 
 def rewrite_advice(run: SweptRun, node: int) -> str | None:
-    """What to write instead of the pattern that a node is part of, if that is finite here."""
+    """Advise a rewrite of a pattern around a node, if it is finite at the point."""
     for table in (REWRITES, EXTENSIONS):
-        if mend := verified_rewrite(run, node, table):
-            where = condition_text(mend)
+        if fix := verified_rewrite(run, node, table):
+            where = condition_text(fix)
             note = f" where {where}" if where else ""
             if table is EXTENSIONS:
-                note = f" for {mend.rewrite.why}"
-            return f"write {cut_text(mend.text, LIMIT)} instead of {mend.was}{note}"
+                note = f" for {fix.rewrite.why}"
+            return f"write {cut_text(fix.text, LIMIT)} instead of {fix.was}{note}"
     return None
 
 
-def condition_text(mend: Fix) -> str:
-    """Where a mend is the same as what it replaces: ``x > 0 and y > 0``; empty if everywhere."""
-    return " and ".join(text for text in mend.where if not is_always_true(parse_and_derive(text)))
+def condition_text(fix: Fix) -> str:
+    """Write the conditions of a fix that do not always hold: ``x > 0 and y > 0``."""
+    return " and ".join(text for text in fix.where if not is_always_true(parse_and_derive(text)))
 
 
 def is_always_true(condition: Graph) -> bool:
-    """Whether a condition that holds here holds everywhere: it has no inputs, or is ``x^2 >= 0``."""
+    """Whether a condition that holds at the point always holds: without inputs, or as ``x^2 >= 0``."""
     if not condition.inputs:
         return True
     operands = condition.operands[condition.output]
-    if condition.kinds[condition.output] != "ge" or condition.payloads[operands[1]] != 0:
+    if (
+        condition.kinds[condition.output] != BY_INFIX[">="].name
+        or condition.payloads[operands[1]] != 0
+    ):
         return False
     kind, (*_, last) = condition.kinds[operands[0]], condition.operands[operands[0]] or (0,)
     power = condition.payloads[last]
-    is_even = kind == "pow" and isinstance(power, float) and power % 2 == 0
-    return is_even or (kind in BY_NAME and BY_NAME[kind].not_negative)
+    if kind not in BY_NAME:
+        return False
+    is_even = BY_NAME[kind].gate == "power" and isinstance(power, float) and power % 2 == 0
+    return is_even or BY_NAME[kind].not_negative
 
 
 def verified_rewrite(run: SweptRun, node: int, table: Sequence[Rewrite]) -> Fix | None:
-    """The first mend at a node that makes the answer finite.
+    """Return the first fix at a node that makes the answer finite.
 
-    Else one that helps in its own part, if the answer then no longer depends on the node.
+    Failing that, return one that makes its own part more finite and the answer independent of the node.
     """
     held = None
-    for mend in islice(rewrites_at_node(run.graph, run.texts, node, table), TRIED):
-        if table is REWRITES and not is_valid_at_point(run, mend):
+    for fix in islice(rewrites_at_node(run.graph, run.texts, node, table), TRIED):
+        if table is REWRITES and not is_valid_at_point(run, fix):
             continue
-        graph, images = replace_node(run.graph, mend.node, mend.text)
+        graph, images = replace_node(run.graph, fix.node, fix.text)
         if rank_finiteness(run, graph, graph.output) == SOUND:
-            return mend
-        if node != mend.node and dependency_flags(graph, graph.output)[images[node]]:
+            return fix
+        if node != fix.node and dependency_flags(graph, graph.output)[images[node]]:
             continue
         before, now = (
-            rank_finiteness(run, run.graph, mend.node),
-            rank_finiteness(run, graph, images[mend.node]),
+            rank_finiteness(run, run.graph, fix.node),
+            rank_finiteness(run, graph, images[fix.node]),
         )
         if before < now == SOUND:
-            return mend  # what else is wrong is wrong elsewhere
+            return fix  # what else is wrong is wrong elsewhere
         if held is None and before < now:
-            held = mend
+            held = fix
     return held
 
 
-def is_valid_at_point(run: SweptRun, mend: Fix) -> bool:
-    """Whether a rewrite is the same as what it replaces, where the run was made."""
-    if not mend.where:
+def is_valid_at_point(run: SweptRun, fix: Fix) -> bool:
+    """Whether the conditions of a fix hold at the run's inputs."""
+    if not fix.where:
         return True
-    where = "*".join(f"({one})" for one in mend.where)
-    graph, images = replace_node(run.graph, mend.node, where)
-    return bool(forward_numbers(graph, run.inputs)[images[mend.node]])
+    where = "*".join(f"({one})" for one in fix.where)
+    graph, images = replace_node(run.graph, fix.node, where)
+    return bool(forward_numbers(graph, run.inputs)[images[fix.node]])
 
 
 def rank_finiteness(run: SweptRun, graph: Graph, output: int) -> int:
-    """How finite a node is at the run's inputs.
+    """Rank how finite a node is at the run's inputs.
 
-    It is 1 if its value is and no derivative is nan, and ``SOUND`` if all that it is made of is finite, and
-    its gradient too.
+    The rank is ``SOUND`` if its value, its gradient and everything that it is computed from are finite, 1
+    if its value is finite and no derivative is nan, else 0.
     """
     view = with_output(graph, output)
     values = forward_numbers(view, run.inputs)
@@ -536,7 +537,7 @@ def rank_finiteness(run: SweptRun, graph: Graph, output: int) -> int:
 
 
 def replace_node(graph: Graph, place: int, text: str) -> tuple[Graph, list[int]]:
-    """The graph with a formula in place of a node, and by old node its new one."""
+    """Replace a node by a formula; return the new graph, and each old node's new one."""
     known = {name: node for name, node, _ in graph.bindings} | graph.inputs
 
     def rule(made: Graph, node: int, images: Sequence[int]) -> int | None:
@@ -553,9 +554,9 @@ def replace_node(graph: Graph, place: int, text: str) -> tuple[Graph, list[int]]
 
 
 class FixFinder:
-    """The known mends of a formula; each node is searched once, and only so many are.
+    """A finder of the known fixes of a formula, which searches a limited number of nodes, each once.
 
-    ``value`` is the formula's true value, which a mend must keep.
+    ``value`` is the formula's true value, which a fix must keep.
     """
 
     def __init__(self, run: SweptRun, value: Ball) -> None:
@@ -566,7 +567,7 @@ class FixFinder:
         self.most_tried = min(MOST_TRIED, MOST_WORK // (FIRST_BITS * len(run.graph)))
 
     def at(self, node: int) -> list[Fix]:
-        """The mends in which a node takes part."""
+        """Return the fixes whose patterns have a node as an operation."""
         if node not in self.found:
             if len(self.found) >= self.most:
                 return []
@@ -574,18 +575,18 @@ class FixFinder:
         return self.found[node]
 
     def better(self, name: str, nodes: Iterable[int], plain: Judgement) -> TriedFix | None:
-        """The first mend, of those at some nodes, that keeps more of a number than ``plain`` says.
+        """Return the first fix at some nodes with which a number has more right digits than ``plain``.
 
-        ``name`` is the input that it is the derivative by, or empty for the value.
+        The number is the derivative with respect to the input ``name``; the value if that is empty.
         """
         seen: set[str] = set()
         for node in nodes:
-            for mend in self.at(node):
-                text = apply_fix(self.run.text, mend)
+            for fix in self.at(node):
+                text = apply_fix(self.run.text, fix)
                 if text in seen or len(seen) >= self.most_tried:
                     continue
                 seen.add(text)
-                if not is_valid_at_point(self.run, mend):
+                if not is_valid_at_point(self.run, fix):
                     continue
                 tried = self.tried_with(name, text, plain.true)
                 # It has more right digits, or is the nearest double, which the other is not.
@@ -594,14 +595,14 @@ class FixFinder:
                     or (tried.verdict == "nearest" and tried.value != plain.value)
                 ):
                     value, digits, verdict = tried.value, tried.digits, tried.word
-                    where = condition_text(mend) or None
+                    where = condition_text(fix) or None
                     return TriedFix(
-                        mend.span, mend.was, mend.text, where, text, value, digits, verdict
+                        fix.span, fix.was, fix.text, where, text, value, digits, verdict
                     )
         return None
 
     def tried_with(self, name: str, text: str, true: Ball) -> Judgement | None:
-        """A number by another formula; None if the two seem to differ."""
+        """Judge the number of another formula; None if the two formulas seem to differ."""
         graph = parse_and_derive(text)
         if {*graph.kinds} - {INPUT, CONST, *BY_NAME} or (name and name not in graph.inputs):
             return None  # over tensors, as a formula is whose numbers were written out

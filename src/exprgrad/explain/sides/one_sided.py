@@ -38,8 +38,8 @@ from exprgrad.graph.graph import (
 )
 from exprgrad.graph.op import NonsmoothPoint, Op
 from exprgrad.graph.ops import BY_NAME, COMPARISONS
-from exprgrad.run.evaluation import SweptRun
-from exprgrad.run.numbers.bounds import kind_of, number_data_errors, row_error
+from exprgrad.run.evaluation import SweptRun, adjoints_of
+from exprgrad.run.numbers.bounds import EXACT_BELOW, kind_of, number_data_errors, row_error
 from exprgrad.run.numbers.sweeps import (
     at_pole,
     companion_values,
@@ -60,11 +60,6 @@ NOT_WHOLE = 2.0**52 - 0.5
 """The greatest double that is not a whole number."""
 SURE = 2.0**-8
 """A number with an error of at most this part of it has two digits."""
-EXACT_BELOW = 2.0**52
-"""Below it every whole number is a double, so that correctly rounded operations on them are exact.
-
-From 2^52 on the root of a number that is no square may round to a whole number.
-"""
 
 
 # Numbers with what rounding may have done to them.
@@ -206,8 +201,6 @@ class PointContext(NamedTuple):
     """A run's nodes around its point: the same for every input and both sides.
 
     ``alike``    by node: the first that is the same formula of the same inputs
-    ``smooth``   for nodes that meet no kink, jump or edge of their domain: the position of each operand
-                 through which movement passes, and the local derivative, neither 0 nor infinite
     ``special``  the nodes that meet a kink or a jump
     ``locals``   by node: the sweep's local derivatives, None where no gradient went on
     ``still``    by node: itself, where it stays
@@ -216,7 +209,6 @@ class PointContext(NamedTuple):
 
     run: SweptRun
     alike: list[int]
-    smooth: dict[int, list[tuple[int, Measured]]]
     special: Collection[int]
     locals: Sequence[Sequence[Any] | None]
     still: list[Side]
@@ -225,39 +217,8 @@ class PointContext(NamedTuple):
 
 def build_point_context(run: SweptRun) -> PointContext:
     """Build the context of a run's point."""
-    assert run.adjoints is not None
-    graph, special = run.graph, run.adjoints.met
-    smooth: dict[int, list[tuple[int, Measured]]] = {}
-    for node, (kind, locals_) in enumerate(zip(graph.kinds, run.adjoints.locals, strict=True)):
-        if locals_ is None or node in special or not math.isfinite(run.values[node]):
-            continue
-        op = BY_NAME[kind]
-        terms = [
-            (position, Measured(local, local_derivative_error(op, position, local)))
-            for position, local in enumerate(locals_)
-            if local is not None and op.partial(position) != "0"
-            if local or position not in op.branches
-        ]
-        usual = all(local.value and math.isfinite(local.value) for _, local in terms)
-        if usual and is_kept_in_domain(run, node, op):
-            smooth[node] = terms
-    still = [Side(value) for value in run.values]
-    return PointContext(run, equal_nodes(graph), smooth, special, run.adjoints.locals, still)
-
-
-def is_kept_in_domain(run: SweptRun, node: int, op: Op) -> bool:
-    """Whether a node stays in its row's domain, however its active operands move."""
-    if not op.domain:
-        return True
-    assert run.adjoints is not None
-    places = [
-        (math.nextafter(x, -math.inf), math.nextafter(x, math.inf))
-        if run.adjoints.active[operand]
-        else (x,)
-        for operand in run.graph.operands[node]
-        for x in [run.values[operand]]
-    ]
-    return all(condition_holds(op.domain, op.names, place) for place in product(*places))
+    adjoints, still = adjoints_of(run, "sides"), [Side(value) for value in run.values]
+    return PointContext(run, equal_nodes(run.graph), adjoints.met, adjoints.locals, still)
 
 
 def equal_nodes(graph: Graph) -> list[int]:
@@ -315,8 +276,7 @@ def output_on_side(around: PointContext, name: str, sign: float) -> OneSidedOutp
     found, steep = side_outcome(around, name, sign)
     if found.slope is None or not steep:
         return found
-    heeding = around._replace(noise=data_noise(around.run), smooth={})
-    noisy, _ = side_outcome(heeding, name, sign)
+    noisy, _ = side_outcome(around._replace(noise=data_noise(around.run)), name, sign)
     is_same = noisy.slope is not None and noisy.slope.value == found.slope.value
     undecided = found._replace(state=UNDECIDED, slope=None, off=Measured(math.nan))
     return found if is_same else undecided
@@ -351,17 +311,10 @@ def evaluate_node_side(
     around: PointContext, graph: Graph, node: int, operands: Sequence[Side]
 ) -> Side:
     """Evaluate one node's side, given its operands'."""
-    changed, still = False, True
-    for side in operands:
-        changed = changed or side.changed
-        still = still and side.motion is STILL
-    if still and not changed:
+    changed, motions = any(side.changed for side in operands), [side.motion for side in operands]
+    if not changed and all(motion is STILL for motion in motions):
         return around.still[node]
-    data = around.run.values[node]
-    smooth = None if changed else around.smooth.get(node)
-    if smooth is not None:
-        return Side(data, smooth_motion(smooth, operands))
-    op, motions = BY_NAME[graph.kinds[node]], [side.motion for side in operands]
+    data, op = around.run.values[node], BY_NAME[graph.kinds[node]]
     values, moves = [side.value for side in operands], [motion.moves for motion in motions]
     here = SidedOperation(
         around, node, op, data, around.locals[node], graph.operands[node], operands, values,
@@ -389,34 +342,6 @@ def lost_side(here: SidedOperation, reason: str) -> Side:
     return Side(value, changed=True, lost=reason)
 
 
-def smooth_motion(terms_of: Sequence[tuple[int, Measured]], operands: Sequence[Side]) -> Motion:
-    """Return the motion of a smooth node whose operands keep their data of the point."""
-    terms = [
-        (local, motion)
-        for position, local in terms_of
-        if (motion := operands[position].motion) is not STILL
-    ]
-    if not terms:
-        return STILL
-    tangents = [(local, motion.tangent) for local, motion in terms if motion.tangent]
-    tangent = finite_sum(tangents) if len(tangents) == len(terms) else None
-    if tangent is not None and all(motion.off is ZERO and motion.moves for _, motion in terms):
-        return Motion(True, tangent, tangent, ZERO)
-    return Motion(any(m.moves for _, m in terms), tangent, *swept_and_difference(terms))
-
-
-def finite_sum(terms: Iterable[tuple[Measured, Measured]]) -> Measured | None:
-    """Return a sum of products, if it is a number."""
-    found = inner_product(terms)
-    return None if math.isnan(found.value) else found
-
-
-def swept_and_difference(terms: Sequence[tuple[Measured, Motion]]) -> tuple[Measured, Measured]:
-    """Return the sweep's tangent, from operands' motions and local derivatives, and its distance."""
-    by_sweep = inner_product((local, motion.swept) for local, motion in terms)
-    return by_sweep, inner_product((local, motion.off) for local, motion in terms)
-
-
 def lost_operand_reason(
     here: SidedOperation, views: Sequence[Sequence[float]], special: NonsmoothPoint | None
 ) -> str:
@@ -432,12 +357,12 @@ def lost_operand_reason(
             continue
         if side.lost == UNDEFINED and out == out and op.partial(position) == "0":
             continue
-        if position not in op.branches:
-            found = side.lost
-        elif special is not None:
-            if op.names[position] in side_rule_names(special):
-                found = side.lost
-        elif compile_local_derivative(op.name, position)(view):
+        is_read = (
+            op.names[position] in side_rule_names(special)
+            if special is not None and position in op.branches
+            else compile_local_derivative(op.name, position)(view)
+        )
+        if is_read or position not in op.branches:
             found = side.lost
     return found
 
@@ -570,13 +495,16 @@ def side_by_partials(
         return lost_side(here, UNDEFINED if gone else UNDECIDED)
     tangent = None if moves else ZERO
     if moves and told and math.isfinite(out):
-        tangent = finite_sum((local, m.tangent or ZERO) for local, m in terms if m.moves)
+        total = inner_product((local, m.tangent or ZERO) for local, m in terms if m.moves)
+        tangent = None if math.isnan(total.value) else total
     if not own or tangent is None or math.isinf(out):
         error = value_error(here, out) if changed else 0.0
         return make_side(here, out, tangent, moves=moves, error=error)
     if all(motion.off == ZERO and motion.moves for _, motion in terms):
         return Side(here.data, Motion(moves, tangent, tangent, ZERO) if terms else STILL)
-    return Side(here.data, Motion(moves, tangent, *swept_and_difference(terms)))
+    swept = inner_product((local, motion.swept) for local, motion in terms)
+    off = inner_product((local, motion.off) for local, motion in terms)
+    return Side(here.data, Motion(moves, tangent, swept, off))
 
 
 def moving_local_derivatives(
@@ -779,7 +707,7 @@ def leading_slope(run: SweptRun, value: float, name: str, sign: float) -> Measur
     def step(graph: Graph, node: int, operands: Sequence[Term]) -> Term:
         op = BY_NAME[graph.kinds[node]]
         zeros = [not (x.limit or x.doubt) for x in operands]
-        by_first = op.powers or op.name == "pow"
+        by_first = op.powers or op.gate == "power"
         is_exact = any(zeros) if op.powers == (1, 1) else all(zeros[:1] if by_first else zeros)
         found = row_term(op, operands, DEEPEST_SERIES)
         # Where the data are nan, limits have doubts of their own.
@@ -807,7 +735,7 @@ def row_term(op: Op, operands: Sequence[Term], depth: int) -> Term:
     is_exact = not any(x.doubt for x in operands)
     if op.powers and is_exact and not limits[1]:
         return product_term(operands[0], power_term(operands[1], -1.0))
-    if op.name == "pow" and not limits[0] and not moves[1]:
+    if op.gate == "power" and not limits[0] and not moves[1]:
         return power_term(operands[0], limits[1]) if is_exact else LOST
     views = companion_values(op, [*limits, out], [float(m) for m in moves])
     special = met_nonsmooth_point(op, views, moves)

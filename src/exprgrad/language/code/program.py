@@ -1,7 +1,6 @@
 """Programs as source code: one function of the inputs, for any of the targets; in SQL, a query.
 
-What differs between the targets is in ``targets/``, a file each; the statements are written in
-``statements.py``.
+Each target has a file in ``targets/``; ``statements.py`` writes the statements.
 """
 
 from __future__ import annotations
@@ -46,15 +45,15 @@ __all__ = [
 ]  # fmt: skip
 
 LINE_WIDTH = 96
-"""Where lines are broken, in characters."""
+"""The width of lines, in characters."""
 TAKING = "input"
-"""The helper that takes an input of a program of tensors."""
+"""The helper that checks an input of a program of tensors."""
 LONGEST_FORMULA = 12
-"""The lines that a comment gives to the formula."""
+"""The most lines of the formula in a comment."""
 
 
 def find_target(name: str) -> Target:
-    """The target of a name; an error that lists them all for any other."""
+    """Find a target by name; the error for an unknown one lists them all."""
     target = TARGETS.get(name)
     if target is not None:
         if missing := [form for form in NEEDED_FORMS if form not in target.forms]:
@@ -69,7 +68,7 @@ def find_target(name: str) -> Target:
 
 
 def name_advice(name: str) -> str:
-    """How a function is given its name."""
+    """Write the option, or the argument, that names a function."""
     return command_or_python(f"--name {name}", f"name={name!r}")
 
 
@@ -86,9 +85,9 @@ def check_name(name: str, target: Target) -> None:
 
 
 def check_tensors(target: Target, formula: Graph, text: str) -> None:
-    """Raise ``RequestError`` if a formula is about tensors, and programs in the target are not.
+    """Raise ``RequestError`` for a formula of tensors and a target without arrays.
 
-    ``text`` is what ``formula`` was read from, for the excerpt.
+    ``text`` is the text of ``formula``, for the excerpt.
     """
 
     def no_tensors(node: int) -> RequestError:
@@ -110,7 +109,7 @@ def check_tensors(target: Target, formula: Graph, text: str) -> None:
 
 
 def several_outputs(formula: Graph, text: str) -> str | None:
-    """How to ask for the numbers that a formula lists in the end, if it is about numbers else."""
+    """Suggest several outputs for a formula of numbers that ends with a list of them."""
     listed = formula.operands[formula.output]
     is_list = formula.shape(formula.output) == (len(listed),) and len(formula) - 1 == formula.output
     if not is_list or any(formula.shape(node) for node in range(formula.output)):
@@ -123,13 +122,13 @@ def several_outputs(formula: Graph, text: str) -> str | None:
 
 
 def takers_of_tensors() -> str:
-    """Which targets take tensors, as a sentence."""
+    """Name the targets that take tensors, in a sentence."""
     *others, last = [target.name for target in TARGETS.values() if target.arrays]
     return f"{', '.join(others)} and {last} take tensors"
 
 
 class Result(NamedTuple):
-    """Result of what a program returns: a number, or numbers by the names along each axis."""
+    """One of a program's results: a number, or numbers by the names along each axis."""
 
     name: str
     axes: tuple[Sequence[str], ...] = ()
@@ -156,10 +155,10 @@ def function_source(
     name: str = "f",
     formulas: Mapping[Routine, Program | LoopProgram],
 ) -> str:
-    """A function that returns the program's outputs in ``parts``, of which the value is the first.
+    """Write a function that returns the program's outputs in ``parts``, the value first.
 
     The program is lowered to the target; ``formulas`` holds the rows that became functions.  ``formula``
-    is the graph as written: its inputs are the parameters, in order, and its text stands in the comment.
+    is the graph as written: its inputs are the parameters, in order, and the comment shows its text.
     A formula with shapes becomes a program of tensors, for exactly those shapes.
     """
     check_name(name, target)
@@ -199,12 +198,12 @@ def function_source(
 
 
 def is_several(parts: Sequence[Result]) -> bool:
-    """Whether a program returns more than a value and a gradient."""
+    """Tell whether a program returns more than a value and a gradient."""
     return bool(parts[0].axes) or len(parts) > 2
 
 
 def variant_names(formulas: Iterable[Routine]) -> dict[Routine, str]:
-    """What the functions of structural rows are called: the row's name, numbered from the second on."""
+    """Name the functions of structural rows: the row's name, numbered from the second on."""
     found: dict[Routine, str] = {}
     counts: Counter[str] = Counter()
     for row in formulas:
@@ -216,7 +215,7 @@ def variant_names(formulas: Iterable[Routine]) -> dict[Routine, str]:
 
 
 def take_arrays(body: Statements, formula: Graph) -> list[str]:
-    """Statements that make arrays of the parameters, each of its shape."""
+    """Write statements that make arrays of the parameters, each of its shape."""
     if not body.inputs:
         return []
     function = body.helper(TAKING)
@@ -227,7 +226,7 @@ def take_arrays(body: Statements, formula: Graph) -> list[str]:
 
 
 def convert_parameters(body: Statements) -> list[str]:
-    """Statements that make arrays of the parameters, or say that a parameter is not used."""
+    """Write statements that make arrays of the parameters, or mark a parameter as unused."""
     parameters = list(body.inputs.values())
     layout = body.target.layout
     if layout.unused:
@@ -245,7 +244,7 @@ def convert_parameters(body: Statements) -> list[str]:
 
 
 def incomplete_outputs(body: Statements) -> list[int]:
-    """The positions of the outputs that do not depend on every input, and so may lack its shape."""
+    """Find the outputs that do not depend on every input, whose shape they may lack."""
     every = frozenset(body.inputs)
     union = Algebra[frozenset[str]](lambda *_: frozenset(), lambda *at: frozenset().union(*at[-1]))
     seen = interpret(body.graph, union, {name: frozenset({name}) for name in every}, body.outputs)
@@ -255,7 +254,7 @@ def incomplete_outputs(body: Statements) -> list[int]:
 def stretch_answers(
     body: Statements, positions: list[int], answers: list[str], shape: str
 ) -> list[str]:
-    """Give some of the answers the shape of all inputs; returns the statements that find it."""
+    """Broadcast some answers to the shape of all inputs; return the statements that find the shape."""
     arrays = body.arrays
     if not positions or arrays is None:
         return []
@@ -271,7 +270,7 @@ def return_statements(
     parts: Sequence[Result],
     called: Mapping[Result, str],
 ) -> list[str]:
-    """The statements that return the outputs."""
+    """Write the statements that return the outputs."""
     value, *derivatives = parts
     if not derivatives and not value.axes:
         return [layout.answer.format(value=answers[0])]
@@ -300,7 +299,7 @@ def named_parts(
     parts: Sequence[Result],
     called: Mapping[Result, str],
 ) -> list[str]:
-    """Statements that name each part, and one that returns them all."""
+    """Write statements that name each part, and one that returns them all."""
     rest = iter(answers)
     lines: list[str] = []
     opening, item, closing = layout.table
@@ -335,7 +334,7 @@ def list_texts(
     texts: Sequence[str],
     width: int = LINE_WIDTH,
 ) -> list[str]:
-    """Texts as a list, or by name, with the three texts of ``around``: before, each item, after."""
+    """Write texts as a list, or by name; ``around`` has the texts before, of and after the items."""
     opening, item, closing = around
     pairs = zip(names, texts, strict=True)
     items = [item.format(key=layout.key(name), text=text) for name, text in pairs]
@@ -349,7 +348,7 @@ def helper_functions(
     rows: Iterable[Routine],
     formulas: Mapping[Routine, Program | LoopProgram],
 ) -> list[str]:
-    """The helper functions for some rows, and those that they need, each before its callers."""
+    """Write the helper functions for some rows, and those that they need, each before its callers."""
     target, layout = writer.target, writer.target.layout
     before, after = layout.gaps
     written: list[str] = []
@@ -381,14 +380,14 @@ def helper_functions(
 
 
 def answer_statement(body: Statements) -> str:
-    """The statement that returns a function's result."""
+    """Write the statement that returns a function's result."""
     return body.target.layout.answer.format(value=next(body.answers()))
 
 
 def repeat_statements(
     writer: ProgramWriter, loop: LoopProgram, names: Names, inputs: dict[str, str]
 ) -> tuple[list[str], list[Routine]]:
-    """The statements of a program that is repeated, and the helpers that they call."""
+    """Write the statements of a loop, and list the helpers that they call."""
     layout = writer.target.layout
     repeat = layout.repeat
     state = {name: names.claim(name.partition(" ")[0]) for name in loop.state}
@@ -398,7 +397,7 @@ def repeat_statements(
     words = {"go": go, "states": whole, "operands": listed, "first": operands[0]}
 
     def filled(part: str, **more: str) -> list[str]:
-        """A part of the layout as lines."""
+        """Fill a part of the layout; return its lines."""
         return part.format(**words, **more).split("\n") if part else []
 
     first = Statements(writer, loop.first, names, inputs)
@@ -421,7 +420,7 @@ def repeat_statements(
 
 
 def describe_row(row: Routine) -> tuple[Sequence[str], str]:
-    """The operands of a row's function, and what it computes, in words."""
+    """Name the operands of a row's function, and describe it in words."""
     if isinstance(row, str):
         op = BY_NAME[row]
         first = op.about[:1]
@@ -448,10 +447,10 @@ def function_comment(
     fixed: bool = False,
     columns: Sequence[str] = (),
 ) -> str:
-    """What the function computes, of what, and what it returns.
+    """Write the comment of a function: its formula, its inputs and its results.
 
-    ``fixed``: for inputs of these shapes; ``columns``: what a query adds to those of a table, the
-    rows' numbers first.
+    ``fixed``: for inputs of these shapes; ``columns``: those that a query adds to a table, the column of
+    row numbers first.
     """
     words = [f"the {part.title}" for part in parts]
     what = " and ".join(", ".join(words).rsplit(", ", 1))
@@ -490,7 +489,7 @@ def function_comment(
 
 
 def order_in_words(wrt: Sequence[str], inputs: Iterable[str]) -> str:
-    """The inputs that something is differentiated with respect to."""
+    """List the inputs of derivatives."""
     return "the inputs, in this order" if tuple(wrt) == tuple(inputs) else ", ".join(wrt)
 
 
@@ -500,7 +499,7 @@ def in_words(
     parts: Sequence[Result],
     called: Mapping[Result, str],
 ) -> str:
-    """Describe the returned values and their order, where there is more than a value and a gradient."""
+    """Describe results beyond a value and a gradient, and their order."""
     value, *derivatives = parts
     wrt = parts[-1].axes[-1]
     by, stored = order_in_words(wrt, inputs), " and ".join(called.values())
@@ -526,7 +525,7 @@ def break_list(
     layout: FunctionLayout,
     width: int = LINE_WIDTH,
 ) -> list[str]:
-    """A list on one line, or on as many as it takes."""
+    """Write a list on one line, or break it."""
     line = opening + ", ".join(items) + closing
     if len(line) + len(layout.indent) <= width or not items:
         return [line]
@@ -542,34 +541,34 @@ def break_list(
 
 
 def indent_lines(lines: Iterable[str], indent: str) -> str:
-    """Statements as the body of a function."""
+    """Indent statements."""
     return "\n".join(indent + line for line in lines)
 
 
 # Queries: value and gradient as columns beside those of a table.
 #
-# The rows are numbered, and their inputs read as doubles.  Each further step adds what the columns before
-# it suffice for; the results are joined to the rows by number.  So no step sees the table's columns, whose
-# names are not known here.  Where they are seen, what is added stands without its table: a column of its
-# name makes it ambiguous, which every database refuses.  A step is worked out once (``MATERIALIZED``):
-# PostgreSQL and SQLite would else put its text wherever it is read, and the query would double with every
-# step.
+# The query numbers the rows and reads their inputs as doubles.  Each further step adds the columns that can
+# be computed from those before it; the results are joined to the rows by number.  So no step sees the
+# table's columns, whose names are not known here.  At the join, the columns that we add are written without
+# their table: a table's column of the same name makes them ambiguous, which every database refuses.
+# ``MATERIALIZED`` makes databases compute each step once: PostgreSQL and SQLite would otherwise insert its
+# text wherever it is read, and the query would double with every step.
 
 KNOWN = "known"
-"""The helper, a column, that says whether a number is finite, and so are all inputs of a row."""
+"""The helper, and a column, that tell whether all inputs of a row are finite."""
 TABLE = "rows"
-"""The table that is read, and its numbered rows."""
+"""The name of the table, and of its numbered rows."""
 ROW, OUT, ONCE = "row", "out", " MATERIALIZED"
-"""The column of the rows' numbers, the results by row, and what keeps a step from being done again."""
+"""The column of row numbers, the results by row, and the keyword for computing a step once."""
 
 
 def query_source(
     program: Program, target: Target, *, formula: Graph, parts: Sequence[Result], name: str
 ) -> str:
-    """A query that adds the program's outputs, in ``parts``, to the columns of a table.
+    """Write a query that adds the program's outputs, in ``parts``, to the columns of a table.
 
-    The program is lowered to the target, and needs no helpers but columns.  ``formula`` is the graph as
-    written: its inputs are columns, and its text stands in the comment.
+    The program is lowered to the target, and its helpers are columns.  ``formula`` is the graph as
+    written: its inputs are columns, and the comment shows its text.
     """
     check_name(name, target)
     check_column_names(formula, target)
@@ -618,7 +617,7 @@ def join_rows(
 
 
 def check_column_names(formula: Graph, target: Target) -> None:
-    """Raise ``RequestError`` where two inputs are one column: upper and lower case are the same there."""
+    """Raise ``RequestError`` for two inputs that differ only in case, and are one column."""
     seen: dict[str, str] = {}
     for name in formula.inputs:
         other = seen.setdefault(name.lower(), name)
@@ -629,7 +628,7 @@ def check_column_names(formula: Graph, target: Target) -> None:
 
 
 def query_steps(body: Statements, known: str) -> list[list[str]]:
-    """What the steps add: the inputs, whether they are finite, and the statements."""
+    """List the columns that each step adds: the inputs, whether they are finite, the statements."""
     layout, helpers = body.target.layout, body.target.helpers
     read = [
         layout.parameter.format(table=body.writer.prefix + TABLE, key=layout.key(given), name=name)
@@ -647,7 +646,7 @@ def query_steps(body: Statements, known: str) -> list[list[str]]:
 
 
 def columns_returned(parts: Sequence[Result]) -> list[str]:
-    """The columns that are added: ``value``, ``d_x``, ``d_x_y``, and the names of several outputs."""
+    """Name the added columns: ``value``, ``d_x``, ``d_x_y``, and the names of several outputs."""
     found = []
     for part in parts:
         for index in part.places:
@@ -658,7 +657,7 @@ def columns_returned(parts: Sequence[Result]) -> list[str]:
 
 
 def select_columns(columns: Sequence[str], indent: str) -> str:
-    """Further columns of a query, one below another; nothing if there are none."""
+    """Write further columns of a query, one below another."""
     lines = [
         textwrap.fill(
             column,

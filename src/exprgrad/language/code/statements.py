@@ -1,9 +1,9 @@
-"""The statements of a program: shared and long parts get a name, everything else is written in its place.
+"""The statements of a program: shared and long parts get names, all else is written inline.
 
 One loop over the nodes writes them, in linear time, with the spellings of a target.  A comparison is a
-condition where one is asked for, and a number elsewhere.  Broadcasting is explicit in graphs and implicit
-in array libraries: an operand is written as it was before it was stretched wherever the result has its
-shape without that.
+condition where its user needs one, and a number elsewhere.  Broadcasting is explicit in graphs and
+implicit in array libraries: a stretched operand is written unstretched wherever the library would
+stretch it to the same shape.
 """
 
 from __future__ import annotations
@@ -42,28 +42,28 @@ from exprgrad.language.code.target import (
 __all__ = ["Names", "ProgramWriter", "Statements", "is_plain_identifier"]
 
 LONGEST_TEXT = 72
-"""The longest text without a name, in characters; so nothing nests deeper than a compiler likes."""
+"""The longest text without a name, in characters, which also limits nesting."""
 LONGEST_OUTPUT = 40
-"""The longest text, in characters, of an output that stands in a larger expression."""
+"""The longest text, in characters, of an output inside a larger expression."""
 LITERAL_WIDTH = 92
-"""Where a tensor that is written out is broken, in characters."""
+"""The width of lines with a literal tensor, in characters."""
 EXACT_DECIMAL = 15
-"""The longest text of a decimal number, in characters, that any database converts to the nearest double."""
+"""The longest decimal, in characters, that every database converts to the nearest double."""
 COUNTED = 3
-"""The length from which 0, 1, 2… is written as a range."""
+"""The least length of 0, 1, 2… that is written as a range."""
 KEEPING_SIGN = frozenset(
     op.name
     for op in COMMON
     if op.branches or op.powers or op.winner or min(op.signs, default=-1) > 0
 )
-"""Rows that are not negative where their operands are not; of a choice, its branches."""
+"""Rows that are never negative if their operands, or a choice's branches, are not."""
 PASSING_FLAGS = {*LOGIC, "broadcast", "where"}
-"""Rows whose results are 0 or 1 where their operands are; of a choice, its branches."""
+"""Rows whose results are 0 or 1 if their operands, or a choice's branches, are."""
 VIEWS = {"broadcast", "diag", "index", "reshape", "transpose"}
-"""Operations that may look at the numbers where they are."""
+"""Operations whose results may share the operand's memory."""
 
 
-# Names: safe in the target's language, distinct, and as near as may be to the user's own.
+# Names: safe in the target's language, distinct, and close to the user's own.
 
 PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 BRACKETS = str.maketrans({"[": "_", "-": "m", "]": ""})
@@ -72,11 +72,10 @@ GREEK = re.compile(r"GREEK (SMALL|CAPITAL) LETTER (?:FINAL )?([A-Z]+)")
 
 
 class Names:
-    """The names of one function: what is taken is not given again.
+    """The names of one function, all distinct.
 
-    ``ascii`` is for languages that know no other letters.  With a ``prefix`` the names are columns of
-    tables, in which upper and lower case are the same.  If ``numbered`` they are ``v0``, ``v1``…, whatever
-    is wanted.
+    ``ascii`` is for languages without other letters.  With a ``prefix`` the names are columns of tables,
+    in which case does not matter.  If ``numbered``, they are ``v0``, ``v1``….
     """
 
     def __init__(
@@ -89,7 +88,7 @@ class Names:
         self.count = 0
 
     def claim(self, wanted: str) -> str:
-        """The name itself, or one like it where it is taken or cannot be written: x_1 for x[1]."""
+        """Take a name, or one like it if it is taken or not allowed: x_1 for x[1]."""
         if self.numbered:
             self.count += 1
             return self.reserve(f"v{self.count - 1}")
@@ -99,18 +98,18 @@ class Names:
         return self.reserve(self.prefix + name)
 
     def reserve(self, name: str) -> str:
-        """The name itself, with as many ``_`` behind it as it takes to be free."""
+        """Take a name, with a ``_`` behind it for each time that it is taken already."""
         while self.key(name) in self.taken:
             name += "_"
         self.taken.add(self.key(name))
         return name
 
     def key(self, name: str) -> str:
-        """A key that is equal for names that look alike."""
+        """Return a key that is equal for names that the language takes for one."""
         return name.lower() if self.prefix else name
 
     def temporary(self) -> str:
-        """The next of ``t1``, ``t2``… that is free."""
+        """Take the next free one of ``t1``, ``t2``…."""
         self.count += 1
         while self.key(f"{self.prefix}t{self.count}") in self.taken:
             self.count += 1
@@ -118,9 +117,9 @@ class Names:
 
 
 def name_in_ascii(name: str) -> str:
-    """A name in ASCII: Greek letters by their names, accents dropped, others by their number.
+    """Write a name in ASCII: Greek letters by name, accents dropped, others by number.
 
-    A name that C reserves for its library (``_X``, ``__x``) gets a letter before it.
+    A name that C reserves for its library (``_X``, ``__x``) gets a ``v`` before it.
     """
     if not PLAIN.fullmatch(name):
         name = "".join(map(ascii_letter, unicodedata.normalize("NFKC", name)))
@@ -128,12 +127,12 @@ def name_in_ascii(name: str) -> str:
 
 
 def is_plain_identifier(name: str) -> bool:
-    """Whether a name is in ASCII, and none that C reserves for its library."""
+    """Tell whether a name is in ASCII, and not reserved for C's library."""
     return PLAIN.fullmatch(name) is not None and re.match("__|_[A-Z]", name) is None
 
 
 def ascii_letter(character: str) -> str:
-    """One character of a name in ASCII."""
+    """Write one character of a name in ASCII."""
     if PLAIN.fullmatch("_" + character):
         return character
     base = unicodedata.normalize("NFD", character)[0]
@@ -149,20 +148,20 @@ def ascii_letter(character: str) -> str:
 
 
 class ProgramWriter(NamedTuple):
-    """What all functions of a program share: target, the helpers' prefix, and what variants are called."""
+    """Settings that a program's functions share: target, prefix of helpers, and names of variants."""
 
     target: Target
     prefix: str
     called: Mapping[Routine, str]
 
     def names(self) -> Names:
-        """The names that are taken before a function has any of its own."""
+        """Begin a function's names, with those that the language and the helpers take."""
         helpers = {*BY_NAME, *self.target.helpers, *self.called.values()}
         taken = {*self.target.words, *(self.prefix + row for row in helpers)}
         return Names(taken, ascii=self.target.ascii, numbered=self.target.numbered)
 
     def helper(self, row: Routine) -> str:
-        """The name of a row's function."""
+        """Return the name of a row's function."""
         return self.prefix + self.called.get(row, str(row))
 
 
@@ -185,7 +184,7 @@ class Statements:
     """The body of one function.
 
     ``lines``    the statements
-    ``depths``   by statement, how many others it takes one after another
+    ``depths``   by statement, the length of the chain of statements that it needs
     ``helpers``  the rows that it calls as helpers, in order
     ``read``     the inputs that it reads
     """
@@ -215,7 +214,7 @@ class Statements:
         self.write()
 
     def count_uses(self) -> None:
-        """Find what the outputs need, and as what: users come before operands."""
+        """Count the uses of each node as a number and as a condition, users before operands."""
         for output in self.outputs:
             self.uses[output] += 1
             self.number_uses[output] += 1
@@ -228,7 +227,7 @@ class Statements:
                 self.number_uses[operand] += not condition
 
     def form(self, node: int) -> tuple[str, tuple[Need, ...]]:
-        """How a node is written, with operands that are not stretched needlessly."""
+        """Choose a node's form, with operands unstretched where the library stretches them."""
         form, needs = self.logic(node)
         graph = self.graph
         stretched = [graph.kinds[operand] == "broadcast" for operand, _ in needs]
@@ -244,7 +243,7 @@ class Statements:
         return form, before if shape == graph.shape(node) else needs
 
     def logic(self, node: int) -> tuple[str, tuple[Need, ...]]:
-        """How a node is written: its row, or ``and``, ``or``, ``not``, ``same`` on conditions."""
+        """Choose a node's form: its row, or ``and``, ``or``, ``not``, ``same`` of conditions."""
         kind, payloads = self.graph.kinds[node], self.graph.payloads
         needs = tuple([Need(operand) for operand in self.graph.operands[node]])
         conditions = tuple([Need(operand, True) for operand, _ in needs])
@@ -266,7 +265,7 @@ class Statements:
         return kind, (condition, *needs[1:])
 
     def write(self) -> None:
-        """Write every node that is needed, operands before users."""
+        """Write every used node, operands before users."""
         bound: dict[int, str] = {}
         for binding in self.graph.bindings:
             if self.uses[binding.node] and self.deserves_name(binding.node):
@@ -281,20 +280,20 @@ class Statements:
                 self.name(node, bound.get(node))
 
     def deserves_name(self, node: int) -> bool:
-        """Whether a node is more than a name or a number."""
+        """Tell whether a node is more than a name or a number."""
         return bool(self.graph.operands[node]) or isinstance(self.graph.payloads[node], Literal)
 
     def is_number(self, node: int) -> bool:
-        """Whether a node is a number literal."""
+        """Tell whether a node is a number literal."""
         return isinstance(self.graph.payloads[node], float)
 
     def is_name(self, node: int) -> bool:
-        """Whether a node is another by a name that it has already."""
+        """Tell whether a node is the same as another that has a name."""
         form, needs = self.forms[node]
         return form == "same" and needs[0].node in self.named
 
     def leaf(self, node: int) -> NodeText:
-        """An input or a constant, which may be a tensor."""
+        """Write an input or a constant, which may be a tensor."""
         payload = self.graph.payloads[node]
         if isinstance(payload, str):
             self.read.add(payload)
@@ -308,7 +307,7 @@ class Statements:
         return NodeText(text, SIGN if text.startswith("-") else ATOM)
 
     def literal(self, tensor: Literal) -> str:
-        """A tensor that is written out."""
+        """Write a tensor element by element, or as a range."""
         assert self.arrays is not None
         count = len(tensor.numbers)
         if count >= COUNTED and tensor == ((count,), tuple(range(count))):
@@ -317,7 +316,7 @@ class Statements:
         return self.alike(self.arrays.literal).format(nested_list_text(entries, tensor.shape))
 
     def alike(self, text: str) -> str:
-        """The text of a new tensor: on the device of the inputs, where the library has devices."""
+        """Write a new tensor, on the inputs' device if the library has devices."""
         if LIKE not in text:
             return text
         tensors = [name for name in self.inputs if self.graph.shape(self.graph.inputs[name])]
@@ -325,7 +324,7 @@ class Statements:
         return text.replace(LIKE, f"{self.make()}(0.0)" if first is None else self.inputs[first])
 
     def compose(self, node: int) -> NodeText:
-        """An operation; while it is too long, its longest operand gets a name."""
+        """Write an operation; while it is too long, its longest operand gets a name."""
         form, needs = self.forms[node]
         while True:
             found = self.operation(node, form, needs)
@@ -337,7 +336,7 @@ class Statements:
             return found
 
     def operation(self, node: int, form: str, needs: Sequence[Need]) -> NodeText:
-        """An operation on its operands as they are written now."""
+        """Write an operation on its operands as they are written now."""
         if form == "same":
             return self.operand(needs[0])
         spelling, takes_arrays = self.spelling(node, form, len(needs))
@@ -351,7 +350,8 @@ class Statements:
             for position, (operand, condition) in enumerate(needs)
             if self.arrays and self.is_number(operand) and not condition
         ]
-        divides = spelling.level != ATOM or self.is_lowered(node, form)
+        is_lowered = self.graph.kinds[node] in BY_NAME and form not in self.target.calls
+        divides = spelling.level != ATOM or is_lowered  # a helper made of others may divide by 0
         if not takes_arrays and len(literals) == len(needs) and divides:
             takes_arrays, literals = True, literals[:1]
         for position in literals if takes_arrays else ():
@@ -364,7 +364,7 @@ class Statements:
         return NodeText(filled_in(spelling, operands), spelling.level, condition)
 
     def spelling(self, node: int, form: str, count: int) -> tuple[Form, bool]:
-        """The form of an operation, and whether it takes arrays only, no plain numbers."""
+        """Return an operation's form, and whether it takes arrays only, no plain numbers."""
         target, operands = self.target, self.graph.operands[node]
         strict = self.arrays is not None and self.arrays.strict
         if self.arrays and form in self.arrays.spellings:
@@ -382,7 +382,7 @@ class Statements:
         return application_form(target.calls.get(form) or self.helper(form), count), strict
 
     def is_inside(self, node: int) -> bool:
-        """Whether an operation's operands lie in its domain, for all that signs and literals tell."""
+        """Tell whether signs and literals show that an operation's operands are in its domain."""
         operands, domain = self.graph.operands[node], BY_NAME[self.graph.kinds[node]].domain
         x, y = operands[0], operands[-1]
         positive, exponent = self.not_negative[x] and self.nonzero[x], self.graph.payloads[y]
@@ -390,17 +390,13 @@ class Statements:
         signs = {"y != 0": self.nonzero[y], "x >= 0": self.not_negative[x], "x > 0": positive}
         return signs.get(domain, len(operands) > 1 and (positive or whole))
 
-    def is_lowered(self, node: int, form: str) -> bool:
-        """Whether an operation is a helper made of others, which may divide by 0."""
-        return self.graph.kinds[node] in BY_NAME and form not in self.target.calls
-
     def helper(self, row: Routine) -> str:
-        """The name of a helper, which is noted."""
+        """Note a helper, and return its name."""
         self.helpers[row] = None
         return self.writer.helper(row)
 
     def operand(self, need: Need) -> NodeText:
-        """A node where it is needed, as a number or as a condition."""
+        """Write a node as its user needs it, as a number or as a condition."""
         found = self.texts[need.node]
         if found.condition == need.condition:
             return found
@@ -414,12 +410,12 @@ class Statements:
         )
 
     def flag(self, condition: NodeText) -> NodeText:
-        """A condition as a number."""
+        """Write a condition as a number."""
         form = self.target.forms["flag"]
         return NodeText(filled_in(form, [condition]), form.level)
 
     def array(self, number: NodeText) -> NodeText:
-        """A number that is written out as an array of one double, or as a double."""
+        """Write a literal number as an array of one double, or as a double."""
         if self.arrays is None:
             return NodeText(self.target.double.format(number.text))
         if self.arrays.number and self.graph.shapes:
@@ -427,12 +423,12 @@ class Statements:
         return NodeText(f"{self.make()}({number.text})")
 
     def make(self) -> str:
-        """The function that makes arrays of doubles."""
+        """Return the name of the function that makes arrays of doubles."""
         name = self.arrays.make if self.arrays else ""
         return self.helper(name.removeprefix("F_")) if name.startswith("F_") else name
 
     def name(self, node: int, name: str | None = None) -> None:
-        """Give a node a name, and its statement, on several lines where a tensor is written out."""
+        """Give a node a name and a statement, which takes several lines for a long literal."""
         layout, found = self.target.layout, self.texts[node]
         define = layout.define
         if found.condition and self.number_uses[node]:
@@ -442,25 +438,34 @@ class Statements:
         name = name or self.names.temporary()
         line = define.format(name=name, text=found.text)
         broken = isinstance(self.graph.payloads[node], Literal) and len(line) > LONGEST_TEXT
-        self.lines += broken_at(line, layout.indent) if broken else [line]
+        if broken:
+            self.lines += textwrap.wrap(
+                line,
+                LITERAL_WIDTH - len(layout.indent),
+                subsequent_indent=layout.indent,
+                break_long_words=False,
+                break_on_hyphens=False,
+            )
+        else:
+            self.lines.append(line)
         self.depths.append(self.depth[node])
         self.depth[node] += 1
         self.texts[node] = NodeText(name, ATOM, found.condition)
         self.named.add(node)
 
     def settle(self, output: int, wanted: str = "") -> None:
-        """Give an output a name of its own, if it is too long to stand among others."""
+        """Give an output a name of its own, if it is too long for a larger expression."""
         if self.deserves_name(output) and len(self.texts[output].text) > LONGEST_OUTPUT:
             self.name(output, self.names.claim(wanted) if wanted else None)
 
     def set_apart(self) -> None:
-        """Give every output that is worked out a name: what it reads is about to change."""
+        """Give every computed output a name, as the values that it reads are about to change."""
         for output in dict.fromkeys(self.outputs):
             if self.deserves_name(output) and output not in self.named:
                 self.name(output)
 
     def answers(self) -> Iterator[str]:
-        """The outputs, as numbers, no two tensors sharing memory: people change arrays in place."""
+        """Write the outputs as numbers; no two tensors share memory, as users change arrays in place."""
         taken = set(self.graph.inputs.values())
         for output in self.outputs:
             found = self.operand(Need(output))
@@ -472,28 +477,17 @@ class Statements:
             yield self.arrays.copy.format(found.text) if self.arrays and shared else found.text
 
     def owner(self, node: int) -> int:
-        """The node whose array another may only look at in another way."""
+        """Find the node whose memory a view shares."""
         while self.graph.kinds[node] in VIEWS:
             (node,) = self.graph.operands[node]
         return node
 
 
-def broken_at(line: str, indent: str) -> list[str]:
-    """A statement with a long literal, on several lines."""
-    return textwrap.wrap(
-        line,
-        LITERAL_WIDTH - len(indent),
-        subsequent_indent=indent,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-
-
 def flag_nodes(graph: Graph) -> list[bool]:
-    """By node: whether it is 0 or 1 at every point, by comparisons alone."""
+    """Tell for each node whether it is always 0 or 1, being made of comparisons."""
 
     def is_flag(graph: Graph, node: int, passed: Sequence[bool]) -> bool:
-        """Whether an operation is, given which of its operands are."""
+        """Tell it of an operation, given its operands."""
         kind = graph.kinds[node]
         branches = passed[1:] if kind == "where" else passed
         return kind in COMPARISONS or (kind in PASSING_FLAGS and all(branches))
@@ -503,7 +497,7 @@ def flag_nodes(graph: Graph) -> list[bool]:
 
 
 def sign_facts(graph: Graph) -> tuple[list[bool], list[bool]]:
-    """By node: whether its value is never 0, after rounding too, and whether it is never negative.
+    """Tell for each node whether it is never 0, even rounded, and whether it is never negative.
 
     It may be nan.
     """
@@ -527,7 +521,7 @@ def sign_facts(graph: Graph) -> tuple[list[bool], list[bool]]:
 
 
 def filled_in(form: Form, operands: Sequence[NodeText]) -> str:
-    """A form with its operands in it, in parentheses where they bind less tightly than they must."""
+    """Fill a form with its operands, in parentheses where they bind too loosely."""
     texts = [
         operand.text if operand.level >= least else f"({operand.text})"
         for operand, least in zip(operands, form.operands or [CHOICE] * len(operands), strict=True)
@@ -536,7 +530,7 @@ def filled_in(form: Form, operands: Sequence[NodeText]) -> str:
 
 
 def double_text(value: float, target: Target) -> str:
-    """The shortest text that reads back as the same double."""
+    """Write a double as the shortest text that reads back as the same."""
     if math.isnan(value):
         return target.constants["nan"]
     if math.isinf(value):

@@ -1,9 +1,9 @@
-"""A target language for programs: a value of plain data, which the generator reads.
+"""A target language for programs, as plain data for the generator.
 
-Each target is a file in ``targets/``; what several of them share is here, and in ``numpy.py`` for those
-that compute with arrays.  A row of the op table is spelled as a form (an operator), as a call of a library
-function, or as a call of a helper, which is written out where it is used.  What a target does not spell is
-lowered to what it does (``derive/lower/lower.py``), so a new row needs no change in any target.
+Each target is a file in ``targets/``; targets share what is here, and those with arrays what is in
+``numpy.py``.  A target spells a row of the op table as a form (an operator), as a call of a library
+function, or as a call of a helper, which the program then contains.  Rows without a spelling are lowered to
+others (``derive/lower/lower.py``), so a new row needs no change in any target.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ __all__ = [
 CHOICE, OR, AND, COMPARISON, SUM, MATMUL, PRODUCT, SIGN, ATOM = range(9)
 """How tightly texts bind, the same in all targets.
 
-Python's ``@`` binds as ``*`` does; people read it more easily as if it were looser.
+Python's ``@`` binds as ``*`` does; here it is looser, for readers.
 """
 LIKE = "{like}"
-"""In a spelling: a tensor of the program, which says on which device a new one is to be."""
+"""A gap in a spelling for one of the program's tensors, whose device a new tensor takes."""
 
 
 class Form(NamedTuple):
-    """How something is written: ``text`` with its operands, how it binds, how they must bind.
+    """A spelling: ``text`` with gaps for operands, how tightly it binds, and how tightly they must.
 
-    Without levels for its operands, it takes any text as it is, as a call does.
+    Without levels for its operands it takes any text, as a call does.
     """
 
     text: str
@@ -44,7 +44,7 @@ class Form(NamedTuple):
 
 
 class Variant(NamedTuple):
-    """A structural row as a function of its own: what it computes depends on settings and shapes too."""
+    """A structural row, with the settings and shapes that a function for it depends on."""
 
     kind: str
     settings: Settings
@@ -52,13 +52,13 @@ class Variant(NamedTuple):
 
 
 Routine = str | Variant
-"""What a function is written for: an elementwise row, or a structural one with all that it depends on."""
+"""The subject of a helper function: an elementwise row, or a structural one with settings and shapes."""
 
 
 class Structure(NamedTuple):
-    """A structural operation that is to be written: settings, operands' shapes, its own.
+    """A structural operation, for its spelling: settings, operands' shapes, its own shape.
 
-    ``literal`` says whether its operand is a number that is written out.
+    ``literal`` tells whether its operand is a literal number.
     """
 
     settings: Settings
@@ -71,13 +71,13 @@ Spelling = Callable[[Structure], Form]
 
 
 class Repeat(NamedTuple):
-    """How a program is repeated.
+    """The layout of a loop.
 
-    ``declare``  a statement that names a number of the state, which changes
-    ``opening``  the text before each turn's statements; ``{go}`` is a number, not 0 while it goes on
+    ``declare``  a statement that declares a number of the state, which changes
+    ``opening``  the text before each turn's statements; the loop goes on while the number ``{go}`` is not 0
     ``assign``   a statement that gives a number of the state its new ``{text}``
-    ``closing``  what follows them
-    ``before``   a statement about the function's ``{operands}``, first of all
+    ``closing``  the text behind them
+    ``before``   a first statement about the function's ``{operands}``
     """
 
     declare: str
@@ -88,30 +88,30 @@ class Repeat(NamedTuple):
 
 
 class FunctionLayout(NamedTuple):
-    """How a function is laid out.
+    """The layout of a function.
 
-    ``file``       all of it, with ``{comment}``, ``{head}``, ``{body}`` and ``{helpers}``
+    ``file``       the whole, with ``{comment}``, ``{head}``, ``{body}`` and ``{helpers}``
     ``comment``    texts before the comment, before each line of it, and after it
     ``head``       texts before and after the parameters
     ``helper``     a function for a row that is lowered
     ``gaps``       texts before and after each helper
     ``define``, ``define_condition``  a statement that names a number or a condition
-    ``answer``     returns the value alone
-    ``result``     texts before, of and after each derivative, where they are returned too;
-                   of a query, the numbered rows, where they are from, and what is joined to them
-    ``returns``    what is returned, in words
+    ``answer``     a statement that returns the value alone
+    ``result``     texts before, of and after each derivative, where these are returned, too;
+                   of a query, the numbered rows, their table, and the final join
+    ``returns``    the result, in words
     ``parameter``  one of the parameters; ``none`` is written if there are none
-    ``extra``      a parameter in which derivatives are returned; ``size``: one of its ``{sizes}``
+    ``extra``      a parameter that receives derivatives; ``size``: one of its ``{sizes}``
     ``indent``     before each statement
-    ``unused``     a statement for a parameter that is not used, where the language wants one
+    ``unused``     a statement for an unused parameter, where the language wants one
     ``joined``     whether the derivatives are a list, rather than a statement each
-    ``lone``       what follows a derivative that is alone in its list
-    ``last``       what follows the last item of a list, or of parameters, that takes several lines
+    ``lone``       the text behind a single derivative of a list
+    ``last``       the text behind the last item of a list, or of parameters, on several lines
     ``key``        an input's name as the key of its derivative
-    ``table``      texts before, of and after each number in a list of them, if ``joined``
-    ``several``    the same of what is returned, each a part with a ``{name}``: of a Jacobian, or a Hessian
-    ``procedure``  the ``head`` of a function that returns nothing, as what it finds is in parameters
-    ``repeat``     how a program is repeated
+    ``table``      texts before, of and after each number of a list, if ``joined``
+    ``several``    texts before, of and after each part, with its ``{name}``, of a Jacobian or a Hessian
+    ``procedure``  the ``head`` of a function that returns its results in parameters
+    ``repeat``     the layout of a loop
     """
 
     file: str
@@ -141,16 +141,16 @@ class FunctionLayout(NamedTuple):
 
 
 class ArrayTarget(NamedTuple):
-    """What a target with arrays states beside, to write programs of tensors.
+    """The part of a target for programs of tensors.
 
-    ``spellings``  structural row → how it is written
+    ``spellings``  structural row → its spelling
     ``make``       the function that makes a double or an array of doubles
-    ``broadcast``  an output that does not depend on every input, in the shape of them all
+    ``broadcast``  an output that does not depend on every input, broadcast to the shape of them all
     ``shapes``     the function that finds that shape
-    ``literal``    a tensor that is written out; ``range``: the numbers 0, 1, 2… below one
-    ``copy``       an array of its own, where arrays can be changed
-    ``number``     a number that is written out, as an array beside tensors, if not as ``make`` makes it
-    ``about``      what else the comment on a program of tensors says
+    ``literal``    a literal tensor; ``range``: the whole numbers from 0 up to one
+    ``copy``       a copy of an array, where arrays can be changed
+    ``number``     a literal number as an array beside tensors, if not by ``make``
+    ``about``      more text for the comment on a program of tensors
     ``strict``     whether library functions take arrays only, no plain numbers
     """
 
@@ -169,10 +169,10 @@ class ArrayTarget(NamedTuple):
 class Target(NamedTuple):
     """One language, or one library.
 
-    ``name``       what ``--to`` calls it, and its file in ``targets/``
-    ``title``      what people call it
-    ``place``      where it stands in lists: ascending
-    ``layout``     how a function is laid out
+    ``name``       its name for ``--to``, and its file in ``targets/``
+    ``title``      its usual name
+    ``place``      its rank in lists, ascending
+    ``layout``     the layout of a function
     ``forms``      operators, and ``and``, ``or``, ``not``; ``flag`` is a condition as a number.  A row
                    that has a helper, too, has its form only where its last operand is never 0
     ``calls``      row → the function that it is
@@ -180,17 +180,17 @@ class Target(NamedTuple):
                    name of the program and an underscore.  ``input`` takes an input of a program of tensors
     ``constants``  ``pi``, ``inf`` and ``nan``, where they have names
     ``reserved``   words that cannot be names, or name something else
-    ``about``      a line for the comment: what the program needs
+    ``about``      a line for the comment: the program's requirements
     ``library``    names that no function of ours may have
     ``ascii``      whether names are in ASCII
     ``point``      whether a whole number is written with ``.0``
-    ``slack``      how many times the rounding bound of ``grad`` its numbers may be off; the tests hold it
-    ``arrays``     what it has of arrays, if anything
-    ``guarded``    row → its form where its operands may lie outside its domain, where that is another
-    ``double``     a double that is written out, where numbers that are written out alone are none
-    ``columns``    whether programs are queries: names are columns, helpers are columns too, and there are
-                   neither functions nor loops
-    ``ending``     how the names of its files end, which several may share
+    ``slack``      the largest error that the tests allow, in rounding bounds of ``grad``
+    ``arrays``     its part for tensors, if it has arrays
+    ``guarded``    row → its form where operands may lie outside its domain, if that differs
+    ``double``     a literal double, where a plain literal has another type
+    ``columns``    whether programs are queries: names and helpers are columns, and there are neither
+                   functions nor loops
+    ``ending``     the ending of its files' names, which several may share
     ``numbered``   whether all names are ``v0``, ``v1``…, so that nothing of the user's text is in a program
     """
 
@@ -223,7 +223,7 @@ class Target(NamedTuple):
 
     @property
     def words(self) -> frozenset[str]:
-        """Every name that a program may use beside its own, and every reserved word."""
+        """The names that a program may use besides its own, and the reserved words."""
         texts = [*self.calls.values(), *self.constants.values()]
         texts += [form.text for form in self.forms.values()]
         texts.append(self.arrays.make if self.arrays else "")
@@ -231,7 +231,7 @@ class Target(NamedTuple):
 
 
 def node_structure(graph: Graph, node: int) -> Structure:
-    """Facts about a structural node that are needed to write it."""
+    """Collect the facts that a structural node's spelling depends on."""
     operands, settings = graph.operands[node], cast(Settings, graph.payloads[node])
     shapes = tuple([graph.shape(operand) for operand in operands])
     literal = graph.kinds[operands[0]] == CONST and not shapes[0]
@@ -239,13 +239,13 @@ def node_structure(graph: Graph, node: int) -> Structure:
 
 
 def variant_of_node(graph: Graph, node: int) -> Variant:
-    """A structural node's row, settings and shapes."""
+    """Collect a structural node's row, settings and shapes."""
     settings, shapes, _, _ = node_structure(graph, node)
     return Variant(graph.kinds[node], settings, shapes)
 
 
 def variant_operands(row: Variant) -> tuple[str, ...]:
-    """What a structural row's function calls its operands."""
+    """Name the operands of a structural row's function."""
     names = STRUCTURAL[row.kind].names
     if not STRUCTURAL[row.kind].variadic:
         return names
@@ -263,7 +263,7 @@ def application_form(function: str, count: int) -> Form:
 
 
 def functions_of_rows(prefix: str, rows: str) -> dict[str, str]:
-    """Rows whose functions bear their names, after a prefix; ``row=name`` for others."""
+    """Read a list of rows and their functions: ``row``, or ``row=name``; a prefix goes before each."""
     pairs = [row.partition("=") for row in rows.split()]
     return {row: prefix + (name or row) for row, _, name in pairs}
 
@@ -278,7 +278,7 @@ ARITHMETIC = {
         if op.opposite
     },
 }
-"""The operators that all targets so far have in common."""
+"""The operators that all targets share."""
 C_LIKE = {
     **ARITHMETIC,
     "where": Form("{0} ? {1} : {2}", CHOICE, (OR, OR, CHOICE)),
@@ -286,6 +286,6 @@ C_LIKE = {
     "or": operator_form(" || ", OR, COMPARISON, COMPARISON),
     "not": Form("!{0}", SIGN, (ATOM,)),
 }
-"""Operators as C and its kin write them."""
+"""The operators of C and similar languages."""
 NEEDED_FORMS = (*ARITHMETIC, *["where", "and", "or", "not", "flag"])
-"""The forms of which there is no lowering: each target states them all."""
+"""The forms without a lowering, which each target has to have."""

@@ -1,8 +1,8 @@
-"""What to say about a text that is not in the language: where it goes wrong, why, and the mend.
+"""Errors for a text that is not in the language: where it goes wrong, why, and the fix.
 
-The mistakes are a table, ``MISTAKES``: a row says which tokens show a mistake, and the words for it.
-A mistake's mend is an edit of the text.  The text is read again after each, so that the next mistake shows,
-until it reads or a mistake has no certain mend: so the whole formula is mended.
+The mistakes are a table, ``MISTAKES``: a row has the tokens that show a mistake, and the words for it.
+A fix is an edit of the text.  The text is read again after each edit, until it has no mistake left, or one
+without a certain fix.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ from exprgrad.language.read.names import (
 )
 from exprgrad.source import Span, bracket_depths, display_width
 
-__all__ = ["bad_name", "double_bars", "explain_mistake", "not_whole", "unknown_function"]
+__all__ = ["bad_name", "explain_mistake", "not_whole", "unknown_function"]
 
 BEGINNING = "BEGINNING"
 """The beginning of the text, as a kind of token."""
@@ -65,11 +65,11 @@ SEPARATORS = "NEWLINE SEMICOLON"
 CLOSING = {"(": ")", "[": "]"}
 OPENING = {"RPAR": "(", "RSQB": "["}
 DATA = frozenset({"NUMBER", "SIGN", "NAME", "LSQB", "COLON", "COMMA", "RSQB", "RPAR"})
-"""What an index or a setting is made of: where nothing else may stand, one of them is being read."""
+"""The tokens of an index or a setting: one is being read where no other token may follow."""
 WHOLE = DATA | {"FACTOR", "LPAR", "RANGE", "FOR", "NEWLINE", "SEMICOLON", END}
-"""The same of an index, which is read as bounds are: what may follow a bound may follow it."""
+"""The tokens of an index, which is read as a bound is: also what may follow a bound."""
 SETTING = r"[(,]\s*[^\W\d]\w*\s*=[\s\d,\[\]+-]*\w*\s*$"
-"""The text before a place in a setting: ``(…, axis=``, ``(…, axis=[0, ``."""
+"""The text before a setting's value: ``(…, axis=``, ``(…, axis=[0, ``."""
 
 
 WHERE = "a choice is where(condition, x, y)"
@@ -84,7 +84,7 @@ SPOKEN = {
     "cubed": ("a cube", "^3"),
     "over": ("a quotient", "/"),
 }
-"""A word for an operator → what it makes, and the operator."""
+"""A word for an operator → its result in words, and the operator."""
 WORD_HINTS = {
     "and": "for 'a and b' write a*b on comparisons: (x > 0)*(y > 0)",
     "or": "for 'a or b' write max(a, b) on comparisons: max(x > 0, y > 0)",
@@ -111,7 +111,7 @@ SIGNS = {
     "!==": ("'not equal' is", "!="),
     "=<": ("'at most' is", "<="),
 }
-"""A sign elsewhere → what to say of it, and ours."""
+"""A foreign sign → its help, which our sign follows, and our sign."""
 COMPOUNDS = {
     **{elsewhere: f"{what} {ours}" for elsewhere, (what, ours) in SIGNS.items()},
     "//": "the whole part of a quotient is floor(a/b)",
@@ -124,14 +124,14 @@ class Wrong(NamedTuple):
     """The first token that cannot follow those before it, and its surroundings.
 
     ``kind``, ``span``, ``word``  the token: its terminal, its place and its text
-    ``last``, ``place``, ``before``  the same of the token before it
-    ``bracket``   the innermost bracket that is open there, and ``opened`` its place, if there is one
-    ``expected``  the terminals that could have stood there
+    ``last``, ``place``, ``before``  the terminal, place and text of the token before it
+    ``bracket``, ``opened``  the innermost open bracket, if there is one, and its place
+    ``expected``  the terminals that could have followed
     ``is_index``  whether the bracket is a '[' that follows an operand
     ``in_index``, ``in_setting``  whether an index, or a setting, is being read
-    ``is_adjacent``  whether nothing, not even a blank, parts the two tokens
-    ``inside``    the beginning of what is written from the bracket on
-    ``rest``      what follows the token, or some of it
+    ``is_adjacent``  whether the two tokens touch
+    ``inside``    the beginning of the text from the bracket on
+    ``rest``      the beginning of the text after the token
     """
 
     text: str
@@ -152,7 +152,7 @@ class Wrong(NamedTuple):
     rest: str
 
     def places(self) -> dict[str, Span]:
-        """What carets may mark."""
+        """The places that carets may mark."""
         return {
             "span": self.span,
             "place": self.place,
@@ -164,12 +164,15 @@ class Wrong(NamedTuple):
         }
 
     def follows(self, pattern: str) -> re.Match[str] | None:
-        """What follows the token at once, if a pattern fits it."""
+        """Match a pattern right behind the token."""
         return re.match(pattern, self.rest)
 
     def words(self) -> dict[str, str]:
-        """What a message may mention."""
+        """The words that a message may mention; a product's operands are shown as far as they are short."""
         ends = {END: "the end of the text", "NEWLINE": "the end of the line"}
+        cut = {"RPAR": "(…)", "RSQB": "[…]", "TRANSPOSE": "….T", "BAR": "|…|"}
+        left = cut.get(self.last, "…" * (self.last == "SUPERSCRIPT") + self.before)
+        readings = (bare_call(self) or right_of(self)).split(" or ")
         return {
             "word": self.word,
             "before": self.before,
@@ -179,12 +182,12 @@ class Wrong(NamedTuple):
             "closing": CLOSING.get(self.bracket, ""),
             "partner": OPENING.get(self.kind, ""),
             "indexed": indexed_name(self),
-            "product": product_text(self),
+            "product": " or ".join(f"{left}*{reading}" for reading in readings),
         }
 
 
 Edit = tuple[int, int, str]
-"""A mend: from where to where, and what to write there."""
+"""A fix: the start and the end of what it replaces, and the new text."""
 Help = str | Callable[[Wrong], str]
 
 
@@ -195,7 +198,7 @@ class ForeignSpelling:
         self.pattern, self.ours = pattern, ours
 
     def __call__(self, at: Wrong | re.Match[str]) -> Edit | None:
-        """The mend of the spelling in which a mistake shows, or a character stands."""
+        """The fix for the spelling at a mistake, or at a character."""
         if isinstance(at, Wrong):
             return self.within(at.text, (at.place[0], at.span[0]))
         return self.within(at.string, at.span())
@@ -211,14 +214,14 @@ class ForeignSpelling:
 class Mistake(NamedTuple):
     """A mistake: the token where it shows, the one before it, and the words for it.
 
-    ``message``, ``help``  texts in which a word in braces stands for one of ``Wrong.words``
-    ``kind``, ``last``   the terminals that the two tokens may be, separated by blanks; all if it is empty
+    ``message``, ``help``  texts; a word in braces is one of ``Wrong.words``
+    ``kind``, ``last``   the terminals that the two tokens may be, separated by blanks; empty for all
     ``bracket``  the innermost open bracket, if it matters
-    ``when``     what else must hold
-    ``place``    what the carets mark: the name of one of ``Wrong.places``
-    ``opened``   the words for the open bracket, which is shown too
-    ``mend``     the mend, where it is certain: ``{mend}`` in the help is what it writes
-    ``otherwise``  the help where it is not
+    ``when``     a further condition
+    ``place``    the place that carets mark: one of ``Wrong.places``
+    ``opened``   the words for the open bracket, which is marked too
+    ``mend``     the fix, where it is certain: ``{mend}`` in the help is its new text
+    ``otherwise``  the help without a certain fix
     """
 
     message: str
@@ -233,7 +236,7 @@ class Mistake(NamedTuple):
     otherwise: Help = ""
 
     def fits(self, wrong: Wrong) -> bool:
-        """Whether this is the mistake."""
+        """Tell whether the tokens show this mistake."""
         return (
             (not self.kind or wrong.kind in self.kind.split())
             and (not self.last or wrong.last in self.last.split())
@@ -243,7 +246,7 @@ class Mistake(NamedTuple):
 
 
 def not_whole(text: str, name: str, span: Span, *, is_known: bool) -> LanguageError:
-    """The error for a name in an index or a bound that is no whole number when the formula is read."""
+    """The error for a name in an index or a bound that does not stand for a known whole number."""
     bracket = outer = open_bracket(text, span[0])
     for _ in range(4):  # Exp[-(x - m)^2]
         if outer is not None and text[outer] == "(":
@@ -257,19 +260,11 @@ def not_whole(text: str, name: str, span: Span, *, is_known: bool) -> LanguageEr
         )
         if "index" not in error.message or not is_known:
             return error
+    what = "is not a whole number" if is_known else "is not known when the formula is read"
+    help = f"write the number, or bind it before: {name} = 10; a value from outside comes too late"
     if is_known:
-        return LanguageError(
-            "not-whole",
-            f"'{name}' is not a whole number",
-            span=span,
-            help="it is a whole number, an index of a 'for', or a name bound to a whole number",
-        )
-    return LanguageError(
-        "not-whole",
-        f"'{name}' is not known when the formula is read",
-        span=span,
-        help=f"write the number, or bind it before: {name} = 10; a value from outside comes too late",
-    )
+        help = "it is a whole number, an index of a 'for', or a name bound to a whole number"
+    return LanguageError("not-whole", f"'{name}' {what}", span=span, help=help)
 
 
 def grammar_error(
@@ -325,7 +320,7 @@ def token_complaint(text: str, unexpected: Unexpected) -> LanguageError:
 
 
 def open_bracket(text: str, end: int) -> int | None:
-    """Where the innermost bracket stands that is still open at an offset."""
+    """Find the innermost bracket that is still open at an offset."""
     read = re.sub(r"#[^\r\n]*", lambda comment: " " * len(comment.group()), text[:end]) + " "
     deep = bracket_depths(read)
     within = deep[-1] - 1
@@ -335,11 +330,11 @@ def open_bracket(text: str, end: int) -> int | None:
 ENCLOSED = re.compile(
     r"#[^\r\n]*|\([^()|]*\)|\[[^\[\]|]*\]|(?:(?<![\s\S])|(?<=[-+*/^%@(\[,=;<>|\s]))\|[^|()\[\]]*[\w)\].]\s*\|"
 )
-"""A comment, or what brackets or bars enclose, with no others inside."""
+"""A comment, or the innermost text in brackets or bars."""
 
 
 def open_bar(text: str) -> Span | None:
-    """Where the innermost '|' is that a text leaves open, if it leaves no bracket inside it open."""
+    """Find the innermost open '|' of a text, if no bracket behind it is open."""
     while (found := ENCLOSED.search(text)) is not None:
         text = text[: found.start()] + "x" * len(found[0]) + text[found.end() :]
     at = text.rfind("|")
@@ -350,7 +345,7 @@ def open_bar(text: str) -> Span | None:
 
 
 def unknown_function(text: str, name: str, span: Span, names: Iterable[str]) -> LanguageError:
-    """A call of something that is not a function; ``names`` are the names that stand for nodes."""
+    """The error for a call of an unknown function; ``names`` are the names of nodes."""
     for message, rewrite in NO_CALLS.items():
         if (mend := rewrite.within(text, span)) is not None:
             return grammar_error(message, f"write {mend[2]}", mend[:2]).mended_by(mend)
@@ -407,7 +402,7 @@ def product_or_function(
 
 
 def call_edit(text: str, name: Span, hint: str) -> Edit | None:
-    """The mend that puts what a hint says to write in the place of a call."""
+    """Make an edit of a hint: the text after its ``write`` replaces a call."""
     end = closing_bracket(text[name[1] :])
     if end is None or not hint.startswith("write ") or ";" in hint or "…" in hint:
         return None
@@ -415,7 +410,7 @@ def call_edit(text: str, name: Span, hint: str) -> Edit | None:
 
 
 def replace_call(text: str, place: Span, ours: str) -> Edit:
-    """A mend, in parentheses if an operator beside its place would tear it apart."""
+    """Make an edit, in parentheses if an operator beside it would bind tighter."""
     joins = re.search(r"[\^*/+\-%√]\s*$", text[: place[0]]) or re.match(
         r"\s*[\^*/+\-%<>=⁰-⁹²³¹.\[]", text[place[1] :]
     )
@@ -423,13 +418,13 @@ def replace_call(text: str, place: Span, ours: str) -> Edit:
 
 
 def short_group(text: str, start: int) -> str:
-    """The parentheses that begin here, blanks before them aside, if they are short and hold no others."""
+    """Return the parentheses at an offset, if they are short and hold no others; else ""."""
     group = re.compile(r"[ \t]*(\([^()\r\n]{1,20}\))").match(text, start)
     return group[1] if group else ""
 
 
 def bad_name(text: str, name: str, span: Span) -> LanguageError:
-    """A word with a character that no name may hold, blamed on that character."""
+    """The error for a name with a character that no name may have."""
     length = next(end for end in range(len(name)) if plain_name(name[: end + 1]) is None)
     if begins_with_pi(name):
         return grammar_error(
@@ -443,28 +438,18 @@ def bad_name(text: str, name: str, span: Span) -> LanguageError:
     return bad_character(text, (span[0] + length, span[0] + length + 1))
 
 
-def double_bars(text: str, span: Span) -> LanguageError:
-    """``||x||``, which has two meanings."""
-    inside = text[span[0] + 2 : span[1] - 2] if span[1] - span[0] < 40 else "x"
-    return grammar_error(
-        f"'||{inside}||' has two meanings",
-        f"write norm({inside}) for the norm of a vector, |{inside}| for the absolute value of a number",
-        span,
-    )
-
-
 # Mends that repeat some of what was typed.
 
 
 def indexed_name(wrong: Wrong) -> str:
-    """The text before a bracket, if it is a short name."""
+    """Return the name before the bracket, if it is short; else ``x``."""
     bracket = wrong.opened[0]
     owner = re.search(r"\w{1,20}\s*$", wrong.text[max(bracket - 24, 0) : bracket])
     return owner[0].strip() if owner else "x"
 
 
 def list_elements(wrong: Wrong) -> str:
-    """A short list with blanks for commas, or a matrix with ';' between rows, in our spelling."""
+    """Respell a short list with blanks for commas, or a matrix with ';' between rows."""
     found = re.match(r"\[([\w.,;\s+-]{1,40})\]", wrong.inside)
     example = {"SEMICOLON": "1, 2; 3, 4"}.get(wrong.kind, "a, b")
     inside = found[1] if found else example
@@ -473,21 +458,13 @@ def list_elements(wrong: Wrong) -> str:
     return f"[{', '.join(rows)}]" if ";" in inside else rows[0]
 
 
-def product_text(wrong: Wrong) -> str:
-    """The product of the two tokens, as far as it is short."""
-    left = {"RPAR": "(…)", "RSQB": "[…]", "TRANSPOSE": "….T", "BAR": "|…|"}.get(
-        wrong.last, f"…{wrong.before}" if wrong.last == "SUPERSCRIPT" else wrong.before
-    )
-    return f"{left}*{bare_call(wrong) or right_of(wrong)}"
-
-
 def bare_call(wrong: Wrong) -> str:
-    """``sinx`` as a call, unless parentheses follow it: ``sinh(x)`` is one already."""
+    """Write ``sinx`` as a call, unless it is one already: ``sinh(x)``."""
     return "" if wrong.follows(r"\s*\(") else probable_call(wrong.word)
 
 
 def root_of(wrong: Wrong) -> tuple[str, str]:
-    """The two meanings of a root's power."""
+    """Write both meanings of a root's power."""
     short = re.search(r"√\s*(\w{1,20}|\([^()]{1,20}\))\s*$", wrong.text[: wrong.span[0]])
     x = without_parentheses(short[1]) if short else "x"
     exponent = wrong.follows(r"\s*(\w{1,20})") if wrong.kind == "POWER" else None
@@ -496,7 +473,7 @@ def root_of(wrong: Wrong) -> tuple[str, str]:
 
 
 def right_of(wrong: Wrong) -> str:
-    """The operand that begins with the token, as far as it is a number, a word, a call or a short group."""
+    """Return the operand that begins with the token: a number, a word, a call or a short group."""
     if wrong.kind == "LPAR":
         return short_group(wrong.text, wrong.span[0]) or "(…)"
     if wrong.kind in ("BAR", "ROOT"):
@@ -512,7 +489,7 @@ RAISED = re.compile(
 
 
 def raised_function(wrong: Wrong) -> re.Match[str] | None:
-    """The function and the power before the token, as in ``sin^2(x)``."""
+    """Match a function and its power before the token, as in ``sin^2(x)``."""
     raised = RAISED.search(wrong.text[max(wrong.span[0] - 40, 0) : wrong.span[0]])
     return raised if raised and raised[1] in FUNCTION_WORDS else None
 
@@ -520,18 +497,18 @@ def raised_function(wrong: Wrong) -> re.Match[str] | None:
 # Mends as edits.
 
 ALONE = re.compile(r"\s*(?:$|[-+−=;,)\]<>≤≥|])")
-"""What follows an operand that is all that a function without parentheses can mean."""
+"""The text after an operand that a function without parentheses clearly ends with."""
 HEADLESS = ForeignSpelling(
     r"^\s*(?:(?:lambda|λ)\s*[\w\s,]*[:.]|@\([\w\s,]*\)|def\s+\w+\([\w\s,]*\)\s*:\s*return\b"
     r"|function\s*\([\w\s,]*\)|\w+\s*(?:->|↦|→|\|->)|\([\w\s,]*\)\s*(?:->|=>|↦|→)"
     r"|(?:return|let|var|const|double)\b)\s*",
     "",
 )
-"""What other languages write before a function's formula."""
+"""The words of other languages before a function's formula."""
 
 
 def insert_times(wrong: Wrong) -> Edit | None:
-    """``*`` between two operands, unless one may be a word, a number's ending, or a power that was lost."""
+    """Insert ``*`` between two operands, unless one may be a word, a number's suffix or a lost power."""
     words = wrong.kind == wrong.last == "NAME" and max(len(wrong.before), len(wrong.word)) > 3
     below = wrong.last == "NUMBER" and wrong.text[: wrong.place[0]].rstrip().endswith("/")  # 1/2x
     ending = (
@@ -541,11 +518,13 @@ def insert_times(wrong: Wrong) -> Edit | None:
     if words or below or ending or barred or wrong.kind == "NUMBER":
         return None
     called = bare_call(wrong)
+    if " or " in called:
+        return None
     return wrong.place[1], wrong.span[1 if called else 0], f"*{called}"
 
 
 def raised_call(wrong: Wrong) -> tuple[str, Edit | None]:
-    """``sin^2(x)`` as the power of a call, ``sin^-1(x)`` as the inverse; and the edit, where it is sure."""
+    """Write ``sin^2(x)`` as a power of a call, ``sin^-1(x)`` as the inverse; and a certain edit."""
     raised, start = raised_function(wrong), wrong.span[0]
     assert raised is not None
     end = closing_bracket(wrong.text[start:]) if wrong.kind == "LPAR" else len(wrong.word) - 1
@@ -562,12 +541,28 @@ def raised_call(wrong: Wrong) -> tuple[str, Edit | None]:
     return ours, (start - len(raised[0]), start + end + 1, ours)
 
 
+EULER = re.compile(
+    r"([^\W\d_]?)e\s*(?:\^|\*\*)\s*(?:[({]([^(){}]{1,60})[)}]|([-−]?[^\W\d]\w*))(?![\w.(\[{]|\s*(?:\^|\*\*))"
+)
+"""A power of e, and a letter before it: ``e^x``, ``xe^(-x)``."""
+
+
+def power_of_e(wrong: Wrong) -> Edit | None:
+    """Write ``xe^x`` after a number as ``*x*exp(x)``."""
+    found = EULER.match(wrong.text, wrong.span[0])
+    if found is None or wrong.text[: wrong.place[0]].rstrip().endswith("/"):  # 1/2e^x
+        return None
+    letter, inside, word = found.groups("")
+    factor = f"{letter}*" if letter else ""
+    return wrong.place[1], found.end(), f"*{factor}exp({inside or word})"
+
+
 PERCENT = "'%' is the modulus"
 PERCENTAGE = ForeignSpelling(r"(?<![\w.])([0-9.]{1,20})\s*%", "({0}/100)")
 PART = ForeignSpelling(r"(?<![\w.])([0-9.]{1,20})\s*%\s*of\s*(?=[\w(])", "({0}/100)*")
 """``50% of x``."""
 BESIDE_IT = r"\s*([<>]=?|[=!]=|[≤≥≠])\s*([^\W_][\w.]{0,20})"
-"""A sign and a side of a comparison that is a single word."""
+"""A comparison's sign and its right side, a single word."""
 CHAIN = ForeignSpelling(
     rf"(?<![\w.)\]*/^+%@-])(?<![\w.)\]*/^+%@-]\s)([^\W_][\w.]{{0,20}}){BESIDE_IT}{BESIDE_IT}(?=\s*(?:$|[;),\r\n]))",
     "({0} {1} {2})*({2} {3} {4})",
@@ -576,22 +571,22 @@ CHAIN = ForeignSpelling(
 
 
 NAMED_FUNCTION = re.compile(r"\b(\w+)\s*=\s*(?:lambda|λ)\s+([\w\s,]{1,60})[:.]\s*")
-"""A function with a name, as Python writes it in a line."""
+"""A named function in one line of Python."""
 BOUNDS = (
     r"\s*_\s*\{?\s*(\w+)\s*=\s*(-?\w+)\s*\}?\s*\^\s*\{?\s*(-?\w+)\s*\}?"
     r"\s*([^\s{}\[\]+=<>;,−-][^{}\[\]+=<>;,−-]*?)\s*$"
 )
-"""An index with its bounds, below and above, and all that follows, if nothing is added there."""
+"""An index with its bounds, below and above, and the single term that follows."""
 CHOICES = (
     r"(?P<x>.+?)\s+if\s+(?P<c>.+?)\s+else\s+(?P<y>.+)",
     r"if\s+(?P<c>.+?)\s+then\s+(?P<x>.+?)\s+else\s+(?P<y>.+)",
     r"(?P<c>.+?)\s*\?\s*(?P<x>.+?)\s*:\s*(?P<y>.+)",
 )
-"""A choice between two values as other languages write it."""
+"""Choices between two values in other languages."""
 
 
 def word_edit(wrong: Wrong) -> Edit | None:
-    """``lambda x:`` as we define it, ``x mod y`` with our sign, ``x if c else y`` as ``where``."""
+    """Rewrite ``lambda x:`` as a definition, ``x mod y`` with our sign, ``x if c else y`` as ``where``."""
     for function in NAMED_FUNCTION.finditer(wrong.text):
         if function.start() <= wrong.place[0] < function.end():
             behind = wrong.text[function.end() :]
@@ -604,7 +599,7 @@ def word_edit(wrong: Wrong) -> Edit | None:
 
 
 def choice_edit(text: str) -> Edit | None:
-    """A choice as ``where``, if there is one alone."""
+    """Rewrite a text's only choice as ``where``."""
     alone = len(re.findall(r"\bif\b|\?", text)) == 1
     choice = alone and next(
         filter(None, (re.fullmatch(f"\\s*{c}\\s*", text) for c in CHOICES)), None
@@ -616,7 +611,7 @@ def choice_edit(text: str) -> Edit | None:
 
 
 INSIDE = r"\(\s*((?:[^()]|\((?:[^()]|\([^()]*\))*\)){1,80}?)\s*\)"
-"""Parentheses, and in them no more than two levels of others."""
+"""Parentheses with at most two levels of others inside."""
 BASED_LOGARITHM = ForeignSpelling(rf"\blog\[(\w{{1,20}})\]{INSIDE}", "log({1}, {0})")
 """``log[2](x)`` of Maple."""
 NO_CALLS = {
@@ -626,12 +621,12 @@ NO_CALLS = {
         rf"(?<!\w)d\s*/\s*d([^\W\d]\w*)\s*{INSIDE}", "d({1}, {0})"
     ),
 }
-"""What to say of what only looks like a call → how it is written."""
+"""The message for a text that only looks like a call → its spelling here."""
 DEGREES = ForeignSpelling(r"(?<![\w.])([0-9.]{1,20})\s*deg(?:ree)?s?\b(?!\s*\()", "rad({0})")
 
 
 def bracketed_edit(text: str, bracket: int | None) -> Edit | None:
-    """``Sin[x]`` as a call, and other calls as Mathematica writes them."""
+    """Rewrite ``Sin[x]`` and other calls of Mathematica."""
     word = re.search(r"([^\W\d]\w{0,20}|[∑∏])\s*$", text[max((bracket or 0) - 24, 0) : bracket])
     if (
         bracket is None
@@ -647,12 +642,12 @@ def bracketed_edit(text: str, bracket: int | None) -> Edit | None:
 
 
 def bracketed_call(wrong: Wrong) -> Edit | None:
-    """The same of the innermost bracket that is open where a mistake shows."""
+    """Rewrite the call of Mathematica in which a mistake shows."""
     return bracketed_edit(wrong.text, wrong.opened[0] if wrong.bracket else None)
 
 
 def ranged_call(wrong: Wrong) -> Edit | None:
-    """``Sum(x**k, (k, 1, 10))`` of SymPy, ``sum(x^k, k=1..10)`` of Maple."""
+    """Rewrite ``Sum(x**k, (k, 1, 10))`` of SymPy and ``sum(x^k, k=1..10)`` of Maple."""
     if wrong.bracket != "(":
         return None
     outer = open_bracket(wrong.text, wrong.opened[0]) if wrong.kind == "COMMA" else None
@@ -660,12 +655,12 @@ def ranged_call(wrong: Wrong) -> Edit | None:
 
 
 def absent_function(word: str) -> str:
-    """What to do without a function of Mathematica that is not here; or ""."""
+    """Advice for a function of Mathematica that is not here; else ""."""
     return ABSENT.get(word) or ABSENT.get(word.lower(), "") if word[:1].isupper() else ""
 
 
 def without_comma(wrong: Wrong) -> str:
-    """The mend for a ',' that separates thousands, a number's decimals, or what is no call's operands."""
+    """Help for a ',' outside of a call: between thousands, before decimals, or between statements."""
     text, bracket = wrong.text, wrong.opened[0]
     more = re.match(r"((?:,[0-9]{3}){1,9}(?:\.[0-9]+)?)(?![0-9])", wrong.word + wrong.rest[:39])
     if more and re.fullmatch(r"[0-9]{1,3}", wrong.before):
@@ -687,7 +682,7 @@ def without_comma(wrong: Wrong) -> str:
 
 
 COUNTED = "sum(x^k for k in 1..3)"
-"""What a range is for."""
+"""An example of a range."""
 CHARACTERS = {
     "•": "*", "∕": "/", "⁄": "/", "–": "-", "—": "-", "＋": "+", "－": "-", "＊": "*", "／": "/",
     "＾": "^", "（": "(", "）": ")", "，": ",", "；": ";", "＝": "=", "∞": "inf", "½": "(1/2)",
@@ -723,9 +718,9 @@ CHARACTER_HINTS = {
 
 
 class Begun(NamedTuple):
-    """What a foreign character begins: a pattern, what to say of it, and what to write in its place.
+    """A pattern that begins with a foreign character, its help and its fix.
 
-    A mend that is a text is filled with what the pattern's groups hold.
+    A fix that is a text is filled with the pattern's groups.
     """
 
     pattern: str
@@ -734,7 +729,7 @@ class Begun(NamedTuple):
 
 
 def bad_character(text: str, span: Span) -> LanguageError:
-    """A character that is not part of the language."""
+    """The error for a character that is not part of the language."""
     character = text[span[0]]
     alone = is_visible(character) and display_width(character)
     name = f"'{character}'" if alone else f"U+{ord(character):04X}"
@@ -747,31 +742,27 @@ def bad_character(text: str, span: Span) -> LanguageError:
         for row, found in fitting
         if row.mend is not None
     )
-    said = next(filter(None, helps), None) or CHARACTER_HINTS.get(character)
-    mend = next(filter(None, mends), None) or same_character(text, span)
-    return grammar_error(message, said or unknown_character(character), span).mended_by(mend)
-
-
-def unknown_character(character: str) -> str:
-    """What to say of a character that means nothing anywhere."""
     digit = unicodedata.digit(character, None)
-    helps = {
-        f"it only looks like {LOOK_ALIKES.get(character)}": character in LOOK_ALIKES,
-        f"digits are 0 to 9: write {digit}": digit is not None,
-        "the text is not UTF-8 here": "\udc80" <= character <= "\udcff",
-        "names are letters, digits and _": is_visible(character),
-        "it does not print: delete it": True,
-    }
-    return next(help for help, applies in helps.items() if applies)
+    means_nothing = (
+        (character in LOOK_ALIKES, f"it only looks like {LOOK_ALIKES.get(character)}"),
+        (digit is not None, f"digits are 0 to 9: write {digit}"),
+        ("\udc80" <= character <= "\udcff", "the text is not UTF-8 here"),
+        (is_visible(character), "names are letters, digits and _"),
+        (True, "it does not print: delete it"),
+    )
+    said = next(filter(None, helps), None) or CHARACTER_HINTS.get(character)
+    said = said or next(help for applies, help in means_nothing if applies)
+    mend = next(filter(None, mends), None) or same_character(text, span)
+    return grammar_error(message, said, span).mended_by(mend)
 
 
 def is_visible(character: str) -> bool:
-    """Whether a character shows anything."""
+    """Tell whether a character is visible."""
     return character.isprintable() and not INVISIBLE.match(character)
 
 
 def same_character(text: str, span: Span) -> Edit | None:
-    """The same character, or those above the line, as we write it."""
+    """Respell a character: a look-alike, or superscripts as a power."""
     start, character = span[0], text[span[0]]
     kinds = (unicodedata.decomposition(character).partition(" ")[0] for character in text[start:])
     above = start + sum(1 for _ in takewhile("<super>".__eq__, kinds))
@@ -788,7 +779,7 @@ def same_character(text: str, span: Span) -> Edit | None:
 
 
 def factorial_edit(text: str, at: int) -> Edit | None:
-    """``n!`` as a call, where it is certain what its operand is."""
+    """Rewrite ``n!`` as a call, where its operand is certain."""
     operand = owner_before(text, at)
     start = at - len(operand)
     is_part = text[:start][-1:] == "." or (operand[:1].isdigit() and not operand.isdigit())
@@ -799,7 +790,7 @@ def factorial_edit(text: str, at: int) -> Edit | None:
 
 
 IN_RANGE = re.compile(r"\bin\b[^;()]*$")
-"""The text before an index's bounds."""
+"""A text that ends in an index's bounds."""
 BEGINNINGS = (
     Begun(
         r"\.{3}",
@@ -891,11 +882,11 @@ BEGINNINGS = (
     ),
     Begun(r"\\", "a backslash means nothing here"),
 )  # fmt: skip
-"""What begins with a foreign character: of those that fit, the first that says something counts."""
+"""Patterns that begin with a foreign character: the first help and the first fix that fit count."""
 
 
 def dot_hint(text: str, start: int) -> str:
-    """Our spelling of ``np.exp(x)`` or ``x.sum()``, or what a lone dot should be."""
+    """Help for a dot: our spelling of ``np.exp(x)`` or ``x.sum()``."""
     owner = owner_before(text, start)
     after = re.match(r"((?:[^\W\d]\w*\.)*)([^\W\d]\w*)", text[start + 1 : start + 91])
     if not owner or not after:
@@ -939,7 +930,7 @@ MODULE_BEFORE = re.compile(
 
 
 def dot_edit(text: str, start: int) -> Edit | None:
-    """``.^`` without its dot, ``np.exp`` without its module, ``x.sum()`` as a call."""
+    """Rewrite ``np.exp`` without its module, and ``x.sum()`` as a call."""
     module = MODULE_BEFORE.search(text[:start])
     owner = module[0] if module else owner_before(text, start)
     found = re.compile(r"\.([^\W\d]\w*)").match(text, start)
@@ -968,7 +959,7 @@ BESIDE = {
 
 
 def range_edit(wrong: Wrong) -> Edit | None:
-    """``x[1..3]`` as a slice, ``[1..3]`` as a list, where nothing else is in the brackets."""
+    """Rewrite ``x[1..3]`` as a slice, and ``[1..3]`` as a list."""
     ends = re.match(r"\[\s*([0-9]{1,9})\s*\.\.\s*([0-9]{1,9})\s*\]", wrong.inside)
     if ends is None:
         return None
@@ -982,7 +973,7 @@ RANGE_CALL = re.compile(r"(?<=\bin)\s+range\(\s*(?:([\w+\-* ]{1,20}),\s*)?([\w+\
 
 
 def python_range(wrong: Wrong) -> Edit | None:
-    """Python's range as ours."""
+    """Rewrite Python's ``range``."""
     called = RANGE_CALL.search(wrong.text)
     if not called or called.start() > wrong.span[0]:
         return None
@@ -1005,7 +996,7 @@ LESS_OR_MORE = "drop the ',' or add an index; ':' takes a whole axis"
 NOT_A_SETTING = "'{word}' does not belong in a setting"
 A_SETTING = "a setting is a whole number, a list of them, True or False"
 OVER = {"Σ": "sum", "Π": "prod"}
-"""Greek capitals that stand for a sum and a product."""
+"""The Greek capitals of a sum and a product."""
 MIXED = r"\s*/\s*[0-9]+(?![\w.])"
 NO_OPERATOR = "an operator is missing between '{before}' and '{word}'"
 OPERANDS = "NUMBER NAME LPAR"
@@ -1258,6 +1249,10 @@ MISTAKES = (
         kind="NAME", last="NUMBER", when=lambda wrong: re.fullmatch("(?:_[0-9]+)+", wrong.word),
     ),
     Mistake(
+        NO_OPERATOR, "there is no constant e: write {before}{mend}",
+        kind="NAME", last="NUMBER", when=power_of_e, mend=power_of_e,
+    ),
+    Mistake(
         NO_OPERATOR, "numbers are written like 2, 2.5 or 1e-3; for a product write {product}",
         kind="NAME", last="NUMBER",
         when=lambda wrong: wrong.is_adjacent and re.fullmatch(r"_\w*|[eEjJ]", wrong.word),
@@ -1384,11 +1379,11 @@ MOST_MENDS = 40
 
 
 Reader = Callable[[str], object]
-"""What reads a text, and raises what is wrong with it."""
+"""A function that reads a text, or raises its first mistake."""
 
 
 def explain_mistake(text: str, wrong: Unexpected | LanguageError, read: Reader) -> LanguageError:
-    """The error for what is wrong with a text, with the whole text mended if that says more."""
+    """The error for a text's first mistake; its help ends with the whole text mended, if that says more."""
     error = locate_mistake(text, wrong)
     whole = mend_text(text, error, read)
     if whole is not None and whole not in (error.help or ""):
@@ -1398,7 +1393,7 @@ def explain_mistake(text: str, wrong: Unexpected | LanguageError, read: Reader) 
 
 
 def mend_text(text: str, error: LanguageError, read: Reader) -> str | None:
-    """The text with this mistake mended, and all others; None where that is not certain."""
+    """Mend this mistake and all others; None where a fix is not certain."""
     if len(text) > LONGEST or "\n" in text or re.search(r"(?<![\w.])solve\(", text):
         return None  # elsewhere solve takes an equation
     for _ in range(MOST_MENDS):
@@ -1416,5 +1411,5 @@ def mend_text(text: str, error: LanguageError, read: Reader) -> str | None:
 
 
 def locate_mistake(text: str, wrong: Unexpected | LanguageError) -> LanguageError:
-    """The mistake as an error: for one of the grammar's own, the complaint about it."""
+    """The error for a mistake: an unexpected token becomes a complaint."""
     return wrong if isinstance(wrong, LanguageError) else token_complaint(text, wrong)

@@ -1,7 +1,7 @@
-"""Words and calls of other languages and libraries, and how they are written here: tables alone.
+"""Words and calls of other languages and libraries, with our spellings: tables alone.
 
-A line of a table has words, two blanks, and what each of them is here; lines that are indented continue it.
-``#`` stands for each digit.
+A line of a table has words, two blanks, and their spelling here; indented lines continue it.  ``#`` stands
+for each digit.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ __all__ = [
 
 
 def read_table(text: str) -> dict[str, str]:
-    """The words of a table → what they are here."""
+    """Read a table: its words → their spelling here."""
     rows = [line.partition("  ") for line in text.strip().replace("\n    ", "  ").splitlines()]
     return {
         word.replace("#", digit): " ".join(here.replace("#", digit).split())
@@ -56,7 +56,6 @@ Ne  {x_term} != {y_term}
 and logical_and  {both}
 or logical_or  max({either})
 not logical_not  {x_term} == 0
-piecewise/3  where({all})
 Float Integer Rational/1 expand/1 factor/1 simplify/1  {x}
 S  for SymPy's number write {x}, for a product S*({x})
 D[2]  d({x}, {y_inside})
@@ -203,10 +202,10 @@ sumsq  sum([{all}]^2)
 Π  for a product of all write prod({x}), for a product Π*({x})
 """
 )
-"""A function elsewhere → what its call becomes that is no call of one here; ``form_slots`` fills it.
+"""A foreign function without a counterpart → the form of its call here, which ``form_slots`` fills.
 
-``word/2`` is a call with two operands, settings among them, ``Word[2]`` one in brackets, as Mathematica's;
-``WORD:TRUE`` is a spreadsheet's that accumulates.
+``word/2`` is a call with two operands, settings included; ``Word[2]`` one in brackets, as in Mathematica;
+``WORD:TRUE`` a spreadsheet's cumulative function.
 """
 DERIVATIVES = (
     "inside a formula a derivative is d(x^3, x), the second one d(x^3, x, 2); "
@@ -257,14 +256,14 @@ len  sizes are not part of a formula; mean(x) is the sum over the count
 t  the transpose is written x.T; for a product write t*(…)
 """
 )
-"""A function that is not here → what to do."""
+"""A function that is not here → advice."""
 
 OVER_RANGES = {
     **dict.fromkeys(("Sum", "sum", "summation", "Σ", "∑", "add"), "sum({})"),
     **dict.fromkeys(("Product", "product", "prod", "Π", "∏", "mul"), "prod({})"),
     **dict.fromkeys(("Table", "seq"), "[{}]"),
 }
-"""What Mathematica, SymPy and Maple count with an index → how it is written here."""
+"""A function of Mathematica, SymPy or Maple with an index → its form here."""
 EXAMPLES = {
     **{op.name: f"x {op.infix} y" for op in COMMON if op.opposite},
     **{op.name: f"{op.prefix}x" for op in COMMON if op.prefix},
@@ -284,18 +283,18 @@ squeeze  x[0] or x[:, 0]
 """
     ),
 }
-"""A function elsewhere → how what it does is written here, where its operands are not told."""
+"""A foreign function → an example of its spelling here."""
 SETTINGS = {
     "axes": "axis", "depth": "classes", "dim": "axis", "dims": "axis", "keep_dims": "keepdims",
     "keepdim": "keepdims", "newshape": "shape", "num": "n", "num_classes": "classes", "perm": "axes",
     "size": "shape", "steps": "n",
 }  # fmt: skip
-"""A setting of another tool → ours."""
+"""A foreign setting → ours."""
 MODULES = frozenset({
     "F", "Math", "autograd", "cmath", "jax", "jnp", "linalg", "math", "nn", "norm", "np", "numpy",
     "scipy", "sp", "special", "stats", "sympy", "tf", "torch",
 })  # fmt: skip
-"""Owners of a function that is not a method: the word before its dot."""
+"""Modules: a word before a function's dot that is no operand."""
 ATTRIBUTES = read_table(
     """
 I  the inverse is written inv({0})
@@ -307,7 +306,7 @@ clone() contiguous() copy() cpu() detach() double() float() item() numpy() tolis
     write {0} alone: all is a tensor of doubles
 """
 )
-"""An attribute elsewhere → how to write it here, given the text before the dot.
+"""A foreign attribute → its form here; ``{0}`` is the text before the dot.
 
 ``word()`` is called without operands, ``word.`` is not called.
 """
@@ -327,7 +326,7 @@ One  1
 Zero  0
 """
 )
-"""A constant after a module's dot → how it is written here."""
+"""A constant after a module's dot → its spelling here."""
 NOT_INPUTS = {
     **dict.fromkeys("eE", "there is no constant e: exp(1), or exp(x) for e^x"),
     **dict.fromkeys("iI", "there is no imaginary unit: numbers are real"),
@@ -335,7 +334,7 @@ NOT_INPUTS = {
     **dict.fromkeys(("Inf", "infinity", "Infinity", "INF"), "infinity is written inf"),
     **dict.fromkeys(("tau", "τ"), "if you mean 2*pi, write 2*pi"),
 }
-"""What names look like that cannot be inputs, and what to say of them."""
+"""A name of a constant or a unit elsewhere → help."""
 ELSEWHERE = {
     # Commands.
     "grad": "gradient backward backprop backpropagate backpropagation autograd autodiff ad nabla slope",
@@ -401,4 +400,4 @@ ELSEWHERE = {
     "set": "= assign overwrite replace",
     "add": "+= sum plus accumulate",
 }  # fmt: skip
-"""A word of the command line → what else people call it, which several may share."""
+"""A word of our command line → its names elsewhere, which several may share."""

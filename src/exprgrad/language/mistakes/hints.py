@@ -1,8 +1,7 @@
-"""What a word is here that other languages and libraries use, or that is misspelled.
+"""Suggestions for foreign and misspelled words.
 
-Of foreign calls there is one table: a row says how a call is written here, by another name, as a form that
-the call's operands fill, or that it is not here and what to do instead.  A call is never parsed: its
-operands and settings are texts.
+Foreign calls are in one table: a row has our name, a form for the call's operands, or advice where we lack
+the function.  A call is never parsed: its operands and settings are texts.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import islice
 
 from exprgrad.errors import command_or_python
-from exprgrad.graph.graph import INPUT, Graph
+from exprgrad.graph.graph import CONST, INPUT, Graph
 from exprgrad.graph.ops import BY_INFIX, BY_NAME, COMMON, FAMILIES, FUNCTIONS, IN_OTHER_WORDS, OPS
 from exprgrad.graph.tensors import STRUCTURAL, WORDS
 from exprgrad.language.mistakes.foreign import (
@@ -39,29 +38,29 @@ __all__ = [
 ]  # fmt: skip
 
 FUNCTION_WORDS = frozenset(FUNCTIONS) | FAMILIES.keys() | IN_OTHER_WORDS.keys() | WORDS.keys()
-"""Every word that is a function before parentheses."""
+"""The words that are functions before parentheses."""
 ENGLISH = frozenset(
     ("cost", "cosy", "expo", "logo", "sect", "sine", "sing", "sink", "tang", "tank")
 )
-"""Names that are words, and no function with its operand behind it."""
+"""Words that begin like a function, and are no call without parentheses."""
 ELEMENTWISE = {word: op.name for op in OPS for word in op.foreign_names.split()}
 NAMES_HERE = ELEMENTWISE | {
     word: row.word for row in STRUCTURAL.values() for word in row.foreign_names.split()
 }
-"""A function elsewhere → the one that does the same here."""
+"""A foreign function → ours that does the same."""
 
 
 # The texts of a call.
 
 LONGEST_CALL = 80
-"""The longest parentheses that are read, in characters."""
+"""The longest text in parentheses that is read, in characters."""
 Arguments = tuple[list[str], dict[str, str]]
-"""The texts of a call's operands, and of its settings by name."""
+"""The texts of a call's operands, and those of its settings by name."""
 WHOLE_NUMBER = re.compile(r"[+-]?[0-9]+")
 
 
 def arguments_at(text: str, start: int) -> Arguments | None:
-    """The contents of the parentheses at an offset; None if there are none, or too long ones."""
+    """Read the call's parentheses at an offset; None if there are none, or they are too long."""
     end = closing_bracket(text[start : start + LONGEST_CALL])
     if end is None or text[start] != "(":
         return None
@@ -76,20 +75,20 @@ def arguments_at(text: str, start: int) -> Arguments | None:
 
 
 def closing_bracket(text: str) -> int | None:
-    """Where the bracket is closed that a text begins with; None if it begins with none, or never is."""
+    """Find the bracket that closes the one at a text's beginning; None if there is none."""
     if text[:1] not in ("(", "["):
         return None
     return next((at for at, depth in enumerate(bracket_depths(text)) if at and not depth), None)
 
 
 def part_texts(inside: str) -> list[str]:
-    """The parts between commas, blanks folded."""
+    """Split a text at its commas, and fold blanks."""
     found = [" ".join(inside[start:end].split()) for start, end in comma_parts(inside)]
     return [part for part in found if part]
 
 
 def elements_of_list(text: str) -> list[str] | None:
-    """What ``[a, b]`` or ``(a, b)`` lists; None for anything else."""
+    """Return the elements of ``[a, b]`` or ``(a, b)``; None for other texts."""
     if not is_enclosed(text) or (text[0] == "(" and "," not in text):
         return None
     return part_texts(text[1:-1])
@@ -101,7 +100,7 @@ def is_enclosed(text: str) -> bool:
 
 
 def owner_before(text: str, end: int) -> str:
-    """The operand before a dot: ``X``, ``X.T``, ``f(x)[0]``, ``(a + b)``; "" if there is none."""
+    """Return the operand before a dot: ``X``, ``X.T``, ``f(x)[0]``, ``(a + b)``; else ""."""
     least = max(end - LONGEST_CALL, 0)
     seen = text[least:end]
     deep, at = bracket_depths(seen), len(seen)
@@ -123,43 +122,43 @@ def owner_before(text: str, end: int) -> str:
 
 
 def factor_text(text: str) -> str:
-    """An operand before ``.T``, ``@`` or ``^``: in parentheses if an operator would tear it apart."""
+    """Write an operand for ``.T``, ``@`` or ``^``, in parentheses if it needs them."""
     called = re.match(r"\w+(?:\.T)?(?=[(\[])", text)
     whole = re.fullmatch(r"[\w.]+|…", text) or is_enclosed(text[called.end() :] if called else text)
     return text if whole else f"({text})"
 
 
 def term_text(text: str) -> str:
-    """An operand of a sum or a difference."""
+    """Write an operand for a sum or a difference."""
     return factor_text(text) if re.search(r"[+\-<>=]", text) else text
 
 
 def without_parentheses(text: str) -> str:
-    """An operand of a function, without parentheses of its own."""
+    """Write an operand for a function, without parentheses of its own."""
     return text[1:-1] if text[:1] == "(" and is_enclosed(text) and "," not in text else text
 
 
 def square_brackets(text: str) -> str:
-    """A setting: a tuple as a list."""
+    """Write a setting, a tuple as a list."""
     listed = elements_of_list(text)
     return text if listed is None else f"[{', '.join(listed)}]"
 
 
 def whole_numbers(texts: Sequence[str]) -> list[str] | None:
-    """Sizes or axes, as in ``2, 3`` or ``(2, 3)``; None if something else is among them."""
+    """Return sizes or axes, as in ``2, 3`` or ``(2, 3)``; None for anything else."""
     listed = [
         part for text in texts for part in elements_of_list(text) or [without_parentheses(text)]
     ]
     return listed if listed and all(map(WHOLE_NUMBER.fullmatch, listed)) else None
 
 
-# How a call is written here.
+# Foreign calls.
 
 
 def translate_call(word: str, operands: Sequence[str], settings: Mapping[str, str]) -> str | None:
-    """How a foreign call is written here, or what to do instead; None if the table does not know it.
+    """Translate a foreign call, or advise on it; None for an unknown one.
 
-    The operands of a method begin with what it belongs to.
+    A method's first operand is its owner.
     """
     if not operands:
         return None
@@ -206,13 +205,13 @@ def translate_call(word: str, operands: Sequence[str], settings: Mapping[str, st
 
 
 def fill_form(form: str, operands: Sequence[str], settings: Mapping[str, str]) -> str:
-    """A form with operands in it, as help; a sentence is one by itself."""
+    """Fill a form with operands, as help: after "write", unless it is a sentence already."""
     text = form.format_map(form_slots(operands, settings))
     return text if text.startswith(("for ", "the ", "there ")) else f"write {text}"
 
 
 def translate_brackets(word: str, inside: str) -> str | None:
-    """How ``word[inside]`` of Mathematica is written here; None where that is not certain."""
+    """Translate ``word[inside]`` of Mathematica; None where that is not certain."""
     operands = part_texts(inside.translate(LISTS))
     if word in OVER_RANGES:
         return sum_over_ranges(word, operands)
@@ -233,7 +232,7 @@ DOTTED = re.compile(r"(?<!\w)[A-Z]{3,7}(?:\.[A-Z]{1,7}){1,2}(?=\()")
 
 
 def spreadsheet_call(text: str, dot: int) -> tuple[int, int, str] | None:
-    """The call with dots in its name that a dot belongs to: its place, and how it is written here."""
+    """Translate the spreadsheet's call around a dot in its name; return its span and our text."""
     name = next((m for m in DOTTED.finditer(text) if m.start() < dot < m.end()), None)
     given = name and arguments_at(text, name.end())
     if not (name and given and given[0]):
@@ -247,12 +246,12 @@ def spreadsheet_call(text: str, dot: int) -> tuple[int, int, str] | None:
 
 
 ENDLESS = re.compile(r"\b(?:oo|[Ii]nf(?:inity)?)\b|∞")
-"""A bound of what has no end."""
+"""An infinite bound."""
 LISTS = str.maketrans("{}", "[]")
 
 
 def sum_over_ranges(word: str, operands: Sequence[str]) -> str | None:
-    """``Sum[x^k, {k, 1, 10}]``; a step becomes a factor of the index."""
+    """Translate ``Sum[x^k, {k, 1, 10}]``; a step becomes a factor of the index."""
     body, *ranges = operands or [""]
     clauses = ""
     for range_ in ranges:
@@ -273,7 +272,7 @@ def sum_over_ranges(word: str, operands: Sequence[str]) -> str | None:
 
 
 def translate_piecewise(operands: Sequence[str]) -> str | None:
-    """``Piecewise[{{x, x > 0}, …}, y]``, where the rest is 0; ``Piecewise((x, x > 0), (y, True))``."""
+    """Translate ``Piecewise[{{x, x > 0}, …}, y]`` and ``Piecewise((x, x > 0), (y, True))``."""
     listed, otherwise = [*operands, "0"][:2] if operands else ("", "")
     cases = [elements_of_list(case) or [] for case in elements_of_list(listed) or []]
     if not all(cases):
@@ -281,12 +280,51 @@ def translate_piecewise(operands: Sequence[str]) -> str | None:
         otherwise = cases.pop()[0] if cases[-1][1:] == ["True"] else "nan"
     if not cases or any(len(case) != 2 for case in cases):
         return None
-    opened = "".join(f"where({condition}, {value}, " for value, condition in cases)
-    return f"{opened}{otherwise}{')' * len(cases)}"
+    return nested_choices([(condition, value) for value, condition in reversed(cases)], otherwise)
+
+
+def nested_choices(cases: Iterable[Sequence[str]], otherwise: str) -> str:
+    """Write conditions with their values as one choice; a later condition goes before earlier ones."""
+    for condition, value in cases:
+        otherwise = f"where({condition}, {value}, {otherwise})"
+    return otherwise
+
+
+def piecewise_hint(operands: Sequence[str], settings: Mapping[str, str]) -> str | None:
+    """Translate NumPy's ``piecewise(x, [x < 0, x >= 0], [-x, x])``, and Maple's, which takes turns."""
+    if len(operands) < 2:
+        return None
+    conditions, values = (elements_of_list(text) for text in operands[-2:])
+    if conditions is None:  # Maple's first condition that holds counts
+        pairs = [*zip(operands[::2], operands[1::2], strict=False)]
+        return f"write {nested_choices(pairs[::-1], operands[-1] if len(operands) % 2 else '0')}"
+    return choice_of_lists(conditions, values or [], "0", operands[0])
+
+
+def select_hint(operands: Sequence[str], settings: Mapping[str, str]) -> str | None:
+    """Translate NumPy's ``select([x < 0, x >= 0], [-x, x])``: the first condition that holds counts."""
+    if len(operands) < 2:
+        return None
+    conditions, values = ((elements_of_list(text) or [])[::-1] for text in operands[:2])
+    return choice_of_lists(conditions, values, [*operands, settings.get("default", "0")][2], "")
+
+
+def choice_of_lists(
+    conditions: Sequence[str], values: Sequence[str], otherwise: str, x: str
+) -> str | None:
+    """Write conditions and their values as one choice; functions among the values are of ``x``."""
+    called = [re.sub(rf"lambda {re.escape(x)}: *", "", value) for value in values]
+    words = [known_word(value.rpartition(".")[2]) for value in called]
+    found = [f"{word}({x})" if word else text for word, text in zip(words, called, strict=True)]
+    if len(found) == len(conditions) + 1 and x:
+        otherwise = found.pop()
+    if len(found) != len(conditions) or re.search(r"lambda|\.\.", " ".join(found)):
+        return None
+    return f"write {nested_choices(zip(conditions, found, strict=True), otherwise)}"
 
 
 def known_word(name: str) -> str:
-    """The function that a word names, also in other letter cases, as ``SQRT`` and ``ArcSin``; or ""."""
+    """Find the function that a word names, in any case, as ``SQRT`` and ``ArcSin``; else ""."""
     lower = name.lower()
     if name in ("ATAN2", "LOG"):  # a spreadsheet's has its operands the other way, or is to base 10
         return ""
@@ -294,7 +332,7 @@ def known_word(name: str) -> str:
 
 
 def derivative_call(operands: Sequence[str]) -> str:
-    """``diff(f, x)``, ``diff(f, x, x)`` and ``diff(f, x, 2)`` as we write them; "" for others."""
+    """Translate ``diff(f, x)``, ``diff(f, x, x)`` and ``diff(f, x, 2)``; "" for others."""
     if len(operands) < 2 or not operands[1].isidentifier():
         return ""
     body, name, *more = operands
@@ -304,7 +342,7 @@ def derivative_call(operands: Sequence[str]) -> str:
 
 
 def form_slots(operands: Sequence[str], settings: Mapping[str, str]) -> dict[str, str]:
-    """Texts for the slots of a form: operands as each slot takes them, and what the settings give."""
+    """Return the texts for the slots of a form."""
     x, y, z = [*operands, "…", "…", "…"][:3]
     axis = operands[1] if len(operands) > 1 else settings.get("axis", settings.get("dim", "None"))
     along_one = whole_numbers([axis]) is not None
@@ -336,7 +374,7 @@ def form_slots(operands: Sequence[str], settings: Mapping[str, str]) -> dict[str
 
 
 def suggest_function_spelling(word: str) -> str | None:
-    """How a foreign function is written where its operands are not told; None where another name does."""
+    """Write an example of a foreign function here; None if it only has another name."""
     form = CALLS.get(word, "for ")
     if word in EXAMPLES or word in FUNCTION_WORDS or word in NAMES_HERE or form[:4] == "for ":
         return EXAMPLES.get(word)
@@ -344,7 +382,7 @@ def suggest_function_spelling(word: str) -> str | None:
 
 
 def call_text(word: str, operands: Sequence[str], settings: Mapping[str, str]) -> str:
-    """A call as it is written here; settings that the operation lacks are left out."""
+    """Write a call, without settings that the operation lacks."""
     known = [parameter.name for parameter in WORDS[word].parameters] if word in WORDS else []
     ours = {name if name in known else SETTINGS.get(name): settings[name] for name in settings}
     given = [
@@ -358,7 +396,7 @@ def call_text(word: str, operands: Sequence[str], settings: Mapping[str, str]) -
 def reduced_along(
     operands: Sequence[str], settings: Mapping[str, str]
 ) -> tuple[list[str], dict[str, str]]:
-    """The operands and the settings of a reduction whose second operand is an axis."""
+    """Split the operands of a reduction whose second one may be an axis; return operands and settings."""
     first, second, *more = operands
     if whole_numbers([second]) is None and second != "None":
         return list(operands), dict(settings)
@@ -369,7 +407,7 @@ def reduced_along(
 
 
 def norm_hint(operands: Sequence[str], settings: Mapping[str, str]) -> str:
-    """``norm(x, 1)``: the second operand of other tools is an order, and not an axis."""
+    """Translate ``norm(x, 1)``, whose second operand is an order elsewhere."""
     if len(operands) > 2 and whole_numbers(operands[2:3]):
         settings = {"axis": operands[2], **settings}
     order = operands[1] if len(operands) > 1 else settings.get("ord", settings.get("p"))
@@ -384,7 +422,7 @@ def norm_hint(operands: Sequence[str], settings: Mapping[str, str]) -> str:
 
 
 def swap_hint(x: str, axes: Sequence[str]) -> str | None:
-    """``transpose(X, 0, 1)``: a swap of two axes; a new order of all of them is written here."""
+    """Translate ``transpose(X, 0, 1)``, a swap of two axes, into the new order of all axes."""
     if not all(map(WHOLE_NUMBER.fullmatch, axes)):
         return None
     one, other = sorted(map(int, axes))
@@ -399,7 +437,7 @@ def swap_hint(x: str, axes: Sequence[str]) -> str | None:
 
 
 def clamp_hint(operands: Sequence[str], settings: Mapping[str, str]) -> str:
-    """``x.clip(0, 1)``, ``torch.clamp(x, min=0)``."""
+    """Translate ``x.clip(0, 1)`` and ``torch.clamp(x, min=0)``."""
     named = [settings.get(name, settings.get(f"a_{name}", "None")) for name in ("min", "max")]
     x, low, high = map(without_parentheses, [*operands[:3], *named[len(operands) - 1 :]][:3])
     if low == high == "None":
@@ -409,14 +447,16 @@ def clamp_hint(operands: Sequence[str], settings: Mapping[str, str]) -> str:
 
 
 def new_axis_hint(x: str, *, first: bool) -> str:
-    """``x[None]`` and ``x[:, None]``."""
+    """Translate ``x[None]`` and ``x[:, None]``."""
     what, shape = ("row", "1, -1") if first else ("column", "-1, 1")
     return f"to make a {what} of a vector write reshape({x}, [{shape}])"
 
 
-PECULIAR: dict[str, Callable[[Sequence[str], Mapping[str, str]], str]] = {
+PECULIAR: dict[str, Callable[[Sequence[str], Mapping[str, str]], str | None]] = {
     "clamp": clamp_hint,
     "norm": norm_hint,
+    "piecewise": piecewise_hint,
+    "select": select_hint,
     **dict.fromkeys(
         ("expand_dims", "unsqueeze"),
         lambda operands, settings: new_axis_hint(
@@ -425,13 +465,13 @@ PECULIAR: dict[str, Callable[[Sequence[str], Mapping[str, str]], str]] = {
         ),
     ),
 }
-"""Calls whose operands mean something else elsewhere."""
+"""Calls whose operands mean something else elsewhere → what translates them."""
 
 
 def attribute_hint(owner: str, word: str, *, called: bool, empty: bool) -> str | None:
-    """Our spelling of ``x.shape`` or ``x.t()``; None for an unlikely one.
+    """Translate an attribute, such as ``x.shape`` or ``x.t()``; None for an unknown one.
 
-    ``owner`` is the text before the dot; ``empty`` says that parentheses after it hold nothing.
+    ``owner`` is the text before the dot; ``empty`` tells that it is called without operands.
     """
     ending = "()" if empty else "" if called else "."
     form = ATTRIBUTES.get(word) or ATTRIBUTES.get(word + ending)
@@ -444,14 +484,14 @@ def attribute_hint(owner: str, word: str, *, called: bool, empty: bool) -> str |
     return form.format(owner, grad=grad, eval=eval)
 
 
-# Words that are nearly right, or that other tools have on their command lines.
+# Misspelled words, and those of other command lines.
 
 
 def nearest_word(word: str, candidates: Iterable[str], most: int = 40) -> str | None:
-    """The candidate that a misspelled word most likely means, or None; at ``most`` so many slips away.
+    """Find the candidate that a misspelled word most likely means, within ``most`` slips; or None.
 
-    Of those equally near, one with the same letters comes first, then the shortest.  Only so many
-    candidates are compared that the answer comes at once.
+    Of those equally near, one with the same letters comes first, then the shortest.  At most 2,000
+    candidates are compared.
     """
     word = word[:40]
     limit = min(max(len(word) // 3, 1), most)
@@ -465,7 +505,7 @@ def nearest_word(word: str, candidates: Iterable[str], most: int = 40) -> str | 
 
 
 def find_synonym(word: str, candidates: Collection[str]) -> str | None:
-    """The candidate that other tools call so, or that lacks nothing but its dashes; or None."""
+    """Find the candidate with this name in other tools, or with other dashes; or None."""
     bare = word.lstrip("-")
     key, dashes = bare.casefold().replace("_", "-"), "--" if bare != word else ""
     for ours in [key, *(ours for ours, others in ELSEWHERE.items() if key in others.split())]:
@@ -475,13 +515,13 @@ def find_synonym(word: str, candidates: Collection[str]) -> str | None:
 
 
 def guess_word(word: str, candidates: Collection[str]) -> str | None:
-    """The candidate that a word most likely means: a synonym, the letter of that name, or the nearest."""
+    """Guess a candidate: a synonym, the letter of that name, or the nearest word."""
     called = (c for c in candidates if spell_letter(c) == spell_letter(word))
     return find_synonym(word, candidates) or next(called, None) or nearest_word(word, candidates)
 
 
 def spell_letter(word: str) -> str:
-    """``tau`` for ``τ``, and so for each Greek letter; any other word as it stands, in small letters."""
+    """Spell a Greek letter, ``tau`` for ``τ``; other words in lower case."""
     name = unicodedata.name(word, "") if len(word) == 1 else ""
     script, _, letter = name.rpartition(" LETTER ")
     letter = letter.lower().replace("lamda", "lambda")
@@ -491,7 +531,7 @@ def spell_letter(word: str) -> str:
 def did_you_mean(
     word: str, candidates: Collection[str], otherwise: str, *, also: bool = False
 ) -> str:
-    """The candidate that was probably meant, as help; where there is none, or ``also``, another help."""
+    """Suggest the likely candidate; without one, or ``also`` with one, the help is ``otherwise``."""
     known = guess_word(word, candidates)
     if known is None:
         return otherwise
@@ -499,9 +539,9 @@ def did_you_mean(
 
 
 def operation_meant(word: str, names: Iterable[str], what: str, operands: int = 0) -> str:
-    """The operation that was probably meant, other tools' spellings included; or where all are listed.
+    """Suggest the likely operation, foreign spellings included, or the command that lists all.
 
-    It has room for so many operands.
+    It takes at least so many ``operands``.
     """
     common, most = [op.name for op in COMMON if op.name in FUNCTIONS], int(len(word) > 2)
     foreign = NAMES_HERE if len(word) > 6 else ()  # exp10 is not exp1 misspelled
@@ -515,13 +555,13 @@ def operation_meant(word: str, names: Iterable[str], what: str, operands: int = 
 
 
 def has_room(word: str, operands: int) -> bool:
-    """Whether a function takes so many operands, if that is known of it."""
+    """Tell whether a function may take so many operands."""
     row = BY_NAME.get(NAMES_HERE.get(word, word))
     return row is None or row.variadic or operands <= len(row.names) + bool(row.binary_expansion)
 
 
 def listing_command_hint(what: str) -> str:
-    """Where functions, or operations, are listed."""
+    """Name the command that lists functions, or operations."""
     return (
         command_or_python("'exprgrad ops'", "[op.name for op in exprgrad.OPS]")
         + f" lists the {what}"
@@ -529,7 +569,7 @@ def listing_command_hint(what: str) -> str:
 
 
 def edit_distance(one: str, other: str) -> int:
-    """How many insertions, deletions, replacements and swaps of neighbours turn one into the other.
+    """Count the insertions, deletions, replacements and swaps of neighbours between two words.
 
     Optimal string alignment; see L. Boytsov, "Indexing methods for approximate dictionary searching"
     (ACM JEA 16, 2011), section 2.
@@ -547,7 +587,7 @@ def edit_distance(one: str, other: str) -> int:
 
 
 def value_hint(name: str) -> str | None:
-    """What a name that reads as an input was probably meant to be."""
+    """Help for a name of an input that was probably meant to be something else; or None."""
     if name in FUNCTION_WORDS or (name[:1].isupper() and name.lower() in FUNCTION_WORDS):
         return f"to call the function, write {name if name in FUNCTION_WORDS else name.lower()}(…)"
     called = probable_call(name)
@@ -555,7 +595,10 @@ def value_hint(name: str) -> str | None:
 
 
 def probable_call(name: str) -> str:
-    """A name that reads as a function of one letter, as ``sinx`` and ``sin2x``, as a call; or ""."""
+    """Write a name that reads as a function of one letter, as ``sinx`` and ``sin2x``, as a call; else "".
+
+    ``exp2x`` has two readings, ``exp2(x) or exp(2*x)``.
+    """
     if not name.isidentifier() or name in ENGLISH or known_word(name):
         return ""
     called = called_word(name, {*name[-1].strip("s0123456789_")})  # steps, gamma1 are names
@@ -563,38 +606,44 @@ def probable_call(name: str) -> str:
 
 
 def is_reserved(word: str) -> bool:
-    """Whether no formula may define a function of this name: rows newer than 0.1 give way."""
+    """Tell whether a formula cannot define a function of this name: rows newer than 0.1 give way."""
     return word in FUNCTION_WORDS and getattr(FUNCTIONS.get(word), "since", "0.1") == "0.1"
 
 
 def called_word(word: str, inputs: Collection[str]) -> str:
-    """``sin2x`` as a call, ``xy`` as a product of inputs, ``xsinx`` as both; "" where it is neither."""
-    found = {0: ""}
+    """Write ``sin2x`` as a call, ``xy`` as a product of inputs, ``xsinx`` as both; "" where it is neither.
+
+    Where it has several readings, " or " stands between them.
+    """
+    found = {0: [""]}
     for end in range(1, min(len(word), LONGEST_WORD) + 1):
         for start in [*found]:
             piece = word[start:end]
-            factor = piece if piece in inputs else call_of_inputs(piece, inputs)
-            if factor:
-                found.setdefault(end, f"{found[start]}*{factor}".lstrip("*"))
-    return found.get(len(word), "")
+            factors = [piece] if piece in inputs else calls_of_inputs(piece, inputs)
+            if factors:
+                products = [f"{before}*{each}" for before in found[start] for each in factors]
+                found.setdefault(end, [product.lstrip("*") for product in products])
+    return " or ".join(found.get(len(word), []))
 
 
 LONGEST_WORD = 40
-"""The longest name that is tried as a product, in letters."""
+"""The longest name that is split into a product, in letters."""
 
 
-def call_of_inputs(word: str, inputs: Collection[str]) -> str:
-    """``sin2x`` as a call; "" where it is none."""
+def calls_of_inputs(word: str, inputs: Collection[str]) -> list[str]:
+    """Write ``sin2x`` as each call that it may be: ``exp2x`` is ``exp2(x)`` or ``exp(2*x)``."""
+    found = []
     for at in range(len(word) - 1, 1, -1):
         row, rest = FUNCTIONS.get(known_word(word[:at])), word[at:].lstrip("0123456789")
         number, operand = word[at : len(word) - len(rest)], as_product(rest, inputs)
-        if row and operand and len(row.names) == 1 and not row.variadic:
-            return f"{known_word(word[:at])}({f'{number}*' if number else ''}{operand})"
-    return ""
+        is_number_cut = number and word[at - 1].isdecimal()  # exp10x is not exp1(0*x)
+        if row and operand and len(row.names) == 1 and not row.variadic and not is_number_cut:
+            found.append(f"{known_word(word[:at])}({f'{number}*' if number else ''}{operand})")
+    return found
 
 
 def as_product(word: str, inputs: Collection[str]) -> str:
-    """A word as the product of inputs whose names follow one another in it; "" where it is none."""
+    """Split a word into a product of inputs; "" where it is none."""
     found = {0: ""}
     for end in range(1, len(word) + 1):
         for start in [start for start in found if word[start:end] in inputs]:
@@ -603,8 +652,8 @@ def as_product(word: str, inputs: Collection[str]) -> str:
 
 
 def constant_hint(graph: Graph, text: str, names: Collection[str]) -> str | None:
-    """What names without a value were probably meant to be, ``e`` in its formula; or None."""
-    ours = without_e(graph, text) if {"e", "E"} & set(names) else ""
+    """Help for names without a value that were probably meant to be something else; or None."""
+    ours = without_e(graph, text, names)
     power = re.search(r"([^\W\d]\w{0,20})\s*(?:\^|\*\*)\s*T\b", text) if "T" in names else None
     hints = (
         f"the transpose is written {power[1]}.T" if power else "",
@@ -614,19 +663,38 @@ def constant_hint(graph: Graph, text: str, names: Collection[str]) -> str | None
     return next(filter(None, hints), None)
 
 
-def without_e(graph: Graph, text: str) -> str:
-    """A text in which powers of e are calls of ``exp``; "" where that is not certain."""
+def without_e(graph: Graph, text: str, names: Collection[str]) -> str:
+    """Return a text with calls of ``exp`` for powers of ``e`` and ``xe``; "" where that is not certain.
+
+    ``names`` are the inputs without a value.
+    """
     edits: list[tuple[int, int, str]] = []
     for user, operands in enumerate(graph.operands if len(text) <= LONGEST_CALL else ()):
         for place, operand in enumerate(operands):
-            if graph.kinds[operand] != INPUT or graph.payloads[operand] not in ("e", "E"):
+            name = graph.payloads[operand]
+            if graph.kinds[operand] != INPUT or name not in names:
                 continue
+            is_e = name in ("e", "E")
             (start, end), (first, last) = graph.occurrence(user, place), graph.span(user)
             if graph.kinds[user] == BY_INFIX["^"].name and not place:
+                factor = "" if is_e else factor_before_e(graph, str(name), graph.operands[user][1])
                 inside = graph.occurrence(user, 1)
-                edits += [(first, inside[0], "exp("), (inside[1], last, ")")]
-            else:
+                is_divided = text[:first].rstrip().endswith(("/", "%", "^", "@"))
+                if is_e or factor:
+                    opening = "(" if factor and is_divided else ""
+                    edits.append((first, inside[0], f"{opening}{factor}exp("))
+                    edits.append((inside[1], last, "))" if opening else ")"))
+            elif is_e:
                 edits.append((start, end, "exp(1)"))
     for start, end, ours in sorted(edits, reverse=True):
         text = text[:start] + ours + text[end:]
     return text if edits and not graph.calls else ""
+
+
+def factor_before_e(graph: Graph, name: str, exponent: int) -> str:
+    """Return the factor before ``e``, as ``x*`` of ``xe``: a letter or inputs; "" for other names."""
+    before = name[:-1]
+    if name[-1] != "e" or graph.kinds[exponent] == CONST:
+        return ""
+    product = before if len(before) == 1 else as_product(before, graph.inputs)
+    return f"{product}*" if product else ""

@@ -70,22 +70,24 @@ TENSOR_RULES = (
 SHORT_RULES = (
     "clause", "definition", "list_over_index", "over_index", "recurrence", "term",
 )  # fmt: skip
-"""The rules of what is written in short, and is read in two steps: see ``expansion.py``."""
+"""The rules of shorthand, which is read in two passes: see ``expansion.py``."""
 SHORT = r"\bfor\b|(?<!\w)(?:d|root)\s*\(|[)\]]\s*=(?!=)"
-"""What a text has in which something is written in short."""
+"""A sign that a text may have shorthand in it."""
 PREFIX = {op.prefix: op.name for op in COMMON if op.prefix}
 PREFIX |= {sign: PREFIX[ours] for sign, ours in SIGNS.items() if ours in PREFIX}
+LONGEST_NORM = 38
+"""The longest text between double bars that an error repeats, in characters."""
 ROOT, ABSOLUTE = FUNCTIONS["sqrt"].name, FUNCTIONS["abs"].name
-"""What a root's sign and bars stand for."""
+"""The rows of a root's sign and of bars."""
 
 
 def build_plainly(text: str) -> Graph:
-    """The graph of a text that has nothing written in short; where something is, ``InShort`` is raised."""
+    """Read a text without shorthand into a graph; raises ``InShort`` for a text that has some."""
     return read_plainly(text).graph
 
 
 def read_plainly(text: str, scanned: str | None = None) -> Builder:
-    """The same with its results; ``scanned`` is the text as tokens are read off it, if that differs."""
+    """Read such a text, and return its builder; ``scanned`` is the text for the scanner, if it differs."""
     builder = Builder(text, relates=scanned is not None)
     lalr.run_parser(lalr.language_parser(), scanned or text, building_rules(), builder)
     builder.finish()
@@ -93,21 +95,21 @@ def read_plainly(text: str, scanned: str | None = None) -> Builder:
 
 
 class InShort(Exception):
-    """A text in which something is written in short."""
+    """The signal that a text has shorthand in it."""
 
 
 def refuse_short_notation(*_: object) -> NoReturn:
-    """What the rules of what is written in short build at first: nothing."""
+    """Stop at a rule of shorthand."""
     raise InShort
 
 
 def has_digits(text: str) -> bool:
-    """Whether a number as it is typed is not 0."""
+    """Tell whether a number, as it is typed, is not 0."""
     return bool(text.casefold().partition("e")[0].strip("+-0."))
 
 
 def tensor_action(rule: str) -> lalr.Action:
-    """What a rule of tensors builds; their module is imported when one is met."""
+    """The action of a rule for tensors; their module is imported when one is met."""
 
     def action(builder: Builder, *parts: Any) -> Any:
         from exprgrad.language.read.structural import ACTIONS
@@ -117,31 +119,26 @@ def tensor_action(rule: str) -> lalr.Action:
     return action
 
 
-def start_list(_: object, value: Any) -> list[Any]:
-    """The first of a list."""
-    return [value]
-
-
 def extend_list(_: object, values: list[Any], *separator_and_value: Any) -> list[Any]:
-    """A further one."""
+    """Append a value to a list of the grammar."""
     values.append(separator_and_value[-1])
     return values
 
 
 LISTS: dict[str, lalr.Action] = {
-    **dict.fromkeys(("first_argument", "first_clause"), start_list),
+    **dict.fromkeys(("first_argument", "first_clause"), lambda _, value: [value]),
     **dict.fromkeys(("more_arguments", "more_clauses"), extend_list),
 }
 """Actions for the rules of lists."""
 
 
 def is_operand(value: Any) -> bool:
-    """Whether the contents of parentheses are an operand, and no setting such as ``axis=1``."""
+    """Tell an operand in a call's parentheses from a setting such as ``axis=1``."""
     return type(value) is tuple
 
 
 def bad_number(family: Family, span: Span) -> LanguageError:
-    """The error of a family's call without a whole number that may be written."""
+    """The error for a call of a family whose first operand is no whole number in its range."""
     name, least = family.name, family.least
     message = f"{name} needs a whole number from {least} to {family.greatest} as its first operand"
     return LanguageError("bad-setting", message, span=span, help=f"such as {name}({least}, x)")
@@ -150,7 +147,7 @@ def bad_number(family: Family, span: Span) -> LanguageError:
 def wrong_count(
     text: str, word: str, takes: str, count: int, signature: str, span: Span
 ) -> LanguageError:
-    """The error of a call with too few operands, or too many."""
+    """The error for a call with too few operands, or too many."""
     from exprgrad.language.mistakes.foreign import ABSENT, CALLS
     from exprgrad.language.mistakes.hints import arguments_at, translate_call
 
@@ -165,8 +162,8 @@ def wrong_count(
 class Builder:
     """The state of one parse: the graph so far, and what each name means.
 
-    ``results`` are the statements without a name: one, the last, unless the text ``relates`` what it reads,
-    as equations do (``relations.py``).  ``in_short`` tells whether what is written in short is read, too.
+    ``results`` are the statements without a name: only the last one, unless the text is one that
+    ``relates`` sides (``relations.py``).  ``in_short`` tells whether shorthand is read, too.
     """
 
     in_short = False
@@ -193,18 +190,14 @@ class Builder:
         return self.literal(text, value, span)
 
     def literal(self, text: str, value: float, span: Span) -> Value:
-        """The node of a literal, and its digits where its double does not tell them."""
+        """Append a literal, with its digits where its double has another shortest text."""
         node = self.graph.append(CONST, (), value, span)
-        if len(text) > SAFE_DIGITS or not LEAST_NORMAL <= value < math.inf:
-            self.extreme(node, value, text)
-        return node, *span
-
-    def extreme(self, node: int, value: float, text: str) -> None:
-        """A literal whose double may not have it as its shortest text."""
         if value == math.inf:  # 1e999 is written as what it is
             self.graph.symbols[node] = "inf"
-        if value or has_digits(text):
+        is_plain = len(text) <= SAFE_DIGITS and LEAST_NORMAL <= value < math.inf
+        if not is_plain and (value or has_digits(text)):
             self.graph.spelled[node] = text
+        return node, *span
 
     def name(self, span: Span) -> Value:
         """A name, read."""
@@ -315,9 +308,17 @@ class Builder:
             and self.text[start] == "|" == self.text[end - 1]
             and self.graph.kinds[value[0]] == ABSOLUTE
         ):
-            from exprgrad.language.mistakes.complaints import double_bars
-
-            raise double_bars(self.text, (left[0], right[1]))
+            inside = self.text[start + 1 : end - 1] if end - start < LONGEST_NORM else "x"
+            norm, size = (
+                f"norm({inside}) for the norm of a vector",
+                f"|{inside}| for the absolute value",
+            )
+            raise LanguageError(
+                "syntax",
+                f"'||{inside}||' has two meanings",
+                span=(left[0], right[1]),
+                help=f"write {norm}, {size} of a number",
+            )
         return self.operation(ABSOLUTE, (value,), (left[0], right[1]))
 
     def operation(
@@ -378,7 +379,7 @@ class Builder:
         return self.operation(op.name, values, (name[0], right[1]))
 
     def expanded(self, body: Graph, meanings: Mapping[str, Value], span: Span) -> Value:
-        """What a call stands for: a formula's nodes, its inputs replaced by operands."""
+        """Append a formula's nodes in the place of a call, its inputs replaced by operands."""
         nodes: list[int] = []
         for kind, operands, payload in zip(body.kinds, body.operands, body.payloads, strict=True):
             if kind == INPUT:
@@ -395,7 +396,7 @@ class Builder:
     def chosen(
         self, family: Family, values: list[Any], span: Span
     ) -> tuple[Op, list[tuple[Any, ...]]]:
-        """The row that a call's first operand, a whole number, chooses; and the other operands."""
+        """Choose a family's row by a call's first operand; return the row and the other operands."""
         first, *others = values or [None]
         node = first[0] if is_operand(first) else -1
         number = self.graph.payloads[node] if node >= 0 else None
@@ -424,7 +425,7 @@ class Builder:
         graph.output, graph.output_name = node, name
 
     def refuse_rebinding(self, name: str, span: Span) -> None:
-        """A name stands for one node, and is bound before it is read."""
+        """Refuse to bind a name that is bound or read already."""
         graph = self.graph
         how, note, first = "", "read here", span
         help = f"bind '{name}' before its first use, or choose another name"
@@ -450,7 +451,7 @@ class Builder:
         self.results.append(value)
 
     def refuse_pending(self) -> None:
-        """Only the last statement may be without a name, where nothing is related."""
+        """Refuse a statement after one without a name, unless the text relates sides."""
         if self.results and not self.relates:
             _, start, end, *_ = self.results[0]
             raise LanguageError(
@@ -470,7 +471,7 @@ class Builder:
         return graph
 
     def refuse_broken_formula(self, start: int) -> None:
-        """A formula pasted over two lines must not be read as a binding and a signed output."""
+        """Refuse a formula pasted over two lines, which would be read as a binding and a signed output."""
         if not self.graph.bindings or self.text[start] not in "+-":
             return
         above = self.graph.bindings[-1]
@@ -494,7 +495,5 @@ ACTIONS: dict[str, lalr.Action] = {
 """Rule of the grammar → its action."""
 
 
-@cache
-def building_rules() -> list[lalr.Production]:
-    """The grammar's rules, with what is built for each."""
-    return lalr.rules_with_actions(lalr.language_parser(), ACTIONS)
+building_rules = cache(lambda: lalr.rules_with_actions(lalr.language_parser(), ACTIONS))
+"""The grammar's rules with their actions, made once."""

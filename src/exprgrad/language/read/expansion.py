@@ -1,19 +1,18 @@
-"""Shorthand, expanded: functions of one's own, sums over an index, recurrences.
+"""Shorthand, expanded: user-defined functions, sums over an index, recurrences.
 
-The graph is that of the text written out by hand, node by node; its ``calls`` say what each node was
-written by.  A derivative and a root are left as placeholders, which only a later pass can make nodes of:
+The graph is that of the text written out by hand, node by node; its ``calls`` record which shorthand made
+each node.  A derivative and a root become placeholders, which a later pass replaces:
 
     ``derivative``  of (body, variable), its payload the order
-    ``parameter``   of (argument,): a parameter that a derivative is taken by, which is another node than
-                    what the function was given
+    ``parameter``   of (argument,): a parameter that a derivative is taken with respect to, a node of its
+                    own beside the argument
     ``unknown``     a leaf, its payload the name
     ``root``        of (body, unknown, start) or (body, unknown, low, high)
 
-In ``sum(x^k for k in 1..3)`` the index comes after the body that it stands in.  So a text is read in two
-passes.  The actions of the first write steps on a tape, operands before their users, and where a part has
-to wait, or to be built several times, its steps are cut out of the tape and kept as code of their own.  The
-second pass runs the tape; a step that has code to run asks for it by yielding, so that nothing recurses
-however deep a text is nested.
+In ``sum(x^k for k in 1..3)`` the index comes after the body that uses it.  So a text is read in two passes.
+The first writes steps on a tape, operands before their users; a part that has to wait, or is built several
+times, is cut out of the tape and kept as code.  The second pass runs the tape; a step yields the code that
+it has to run, so that nothing recurses, however deep the text is nested.
 """
 
 from __future__ import annotations
@@ -52,14 +51,14 @@ __all__ = ["BUILT_IN", "FOLDS", "read_in_short"]
 LONGEST_CALL = 60
 """The longest text of a call, in characters."""
 BY_PAIRS = frozenset({INFIX["+"], INFIX["*"]})
-"""Rows that join two terms; the others take all."""
+"""Rows that join two terms at a time; other rows take all."""
 OWN_RULES = (
     "definition", "derivative", "element", "list_over_index", "over_index", "recurrences", "root",
     "term",
 )  # fmt: skip
-"""The rules and steps that are built here."""
+"""The rules and steps with methods of ``Expander``."""
 BUILT_IN = ("d", "root")
-"""Words that are called like a function and are not in the table."""
+"""Words that are called like functions, without rows in the table."""
 
 
 # The tape.
@@ -67,13 +66,13 @@ BUILT_IN = ("d", "root")
 BY_HAND = (
     "call", "clause", "definition", "list_over_index", "over_index", "recurrence", "subscript", "term",
 )  # fmt: skip
-"""The rules that methods of the tape are for."""
+"""The rules with methods of the tape."""
 
 
 class ParsedReduction(NamedTuple):
-    """A reduction: its rule, and what its action is given.
+    """A reduction: its rule, and the arguments of its action.
 
-    In the place of a value that an earlier step leaves stands None, of a list of them their count.
+    None stands for the value of an earlier step, a number for a list of so many of them.
     """
 
     rule: str
@@ -84,7 +83,7 @@ Code = list[ParsedReduction]
 
 
 class Clause(NamedTuple):
-    """``for k in 1..10``: where it begins and ends, where its index is written, and the bounds."""
+    """``for k in 1..10``: its start and end, its index's span, and the bounds."""
 
     start: int
     end: int
@@ -94,7 +93,7 @@ class Clause(NamedTuple):
 
 
 class Scope(NamedTuple):
-    """What local names mean: a node (parameters and unknowns), or a whole number (indices)."""
+    """The local names: nodes (parameters and unknowns) and whole numbers (indices)."""
 
     nodes: Mapping[str, int]
     wholes: Mapping[str, int]
@@ -104,14 +103,14 @@ GLOBAL = Scope({}, {})
 
 
 class ExpansionJob(NamedTuple):
-    """Code to run, and the local names that it knows."""
+    """Code to run, with its local names."""
 
     code: Code
     scope: Scope
 
 
 class Recurrence(NamedTuple):
-    """``x[k] = … for k in 1..10``: the name's place, the code of its index, the place of ``=``, …"""
+    """``x[k] = … for k in 1..10``: spans of the name, ``=`` and the formula, and code of the parts."""
 
     name: Span
     place: Code
@@ -122,14 +121,14 @@ class Recurrence(NamedTuple):
 
 
 class StepTape:
-    """The steps so far; the value of a reduction is the place where its first step stands."""
+    """The steps so far; a reduction's value is the index of its first step."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.code: Code = []
 
     def step(self, rule: str, *parts: Any) -> int:
-        """Write a step down.  Its parts are spans, places of steps, lists of these, and plain data."""
+        """Write a step.  Its parts are spans, indices of steps, lists of these, and plain data."""
         places = [part[0] if type(part) is list else part for part in parts if is_step_value(part)]
         first: int = places[0] if places else len(self.code)
         waiting = [None if type(p) is int else len(p) if is_step_value(p) else p for p in parts]
@@ -137,7 +136,7 @@ class StepTape:
         return first
 
     def cut(self, start: int) -> Code:
-        """Take the steps from a place on out of the tape."""
+        """Cut the tape at an index; return the steps from there on."""
         code = self.code[start:]
         del self.code[start:]
         return code
@@ -146,7 +145,7 @@ class StepTape:
         """The text of a span."""
         return self.text[span[0] : span[1]]
 
-    # What waits for its index.
+    # Code that waits for its index.
 
     def clause(
         self, begin: Span, name: Span, _in: Span, low: int, _range: Span, high: int
@@ -167,7 +166,7 @@ class StepTape:
         return self.step("list_over_index", left, self.body(body, clauses), clauses, right)
 
     def body(self, start: int, clauses: list[Clause]) -> Code:
-        """The text before a ``for``: its names do not end in an index, for ``x_k`` is one name."""
+        """Cut out the body of a ``for``; refuse ``x_k`` in it, a name that does not change with k."""
         code = self.cut(start)
         below = tuple([f"_{self.word(clause.name)}" for clause in clauses])
         for step in code:
@@ -186,7 +185,7 @@ class StepTape:
     # Meanings of names.
 
     def call(self, name: Span, left: Span, values: list[int], right: Span) -> int:
-        """A call.  A root's unknown is local, and what a derivative is taken by has a name."""
+        """Write a call, or a root or a derivative whose second operand is a name."""
         word, count = self.word(name), len(values)
         if (
             word == "root"
@@ -207,7 +206,7 @@ class StepTape:
         return self.step("call", name, left, values, right)
 
     def subscript(self, value: int, left: Span, places: list[int], right: Span) -> int:
-        """``x[k - 1]``: of a name, for that may be a recurrence's."""
+        """Write ``x[k - 1]``, whose ``x`` may be a recurrence."""
         owner = self.code[value]
         if owner.rule != "name" or places[0] != value + 1:
             return self.step("subscript", value, left, places, right)
@@ -233,7 +232,7 @@ class StepTape:
         return self.step("term", name, index, equals, head)
 
     def recurrence(self, head: int, equals: Span, body: int, clause: Clause) -> int:
-        """``x[k] = … for k in 1..10``; several that follow each other make one step."""
+        """Write ``x[k] = … for k in 1..10``; adjacent recurrences share a step."""
         inside = self.body(body, [clause])
         formula = equals[1], clause.start
         one = Recurrence(*self.indexed(head, equals), equals, formula, inside, clause)
@@ -243,7 +242,7 @@ class StepTape:
         return self.step("recurrences", [one])
 
     def indexed(self, head: int, equals: Span) -> tuple[Span, Code]:
-        """The name and the code of the index before ``=``."""
+        """Cut out the name and the code of the index before ``=``."""
         *index, element = self.cut(head)
         if element.rule != "element" or element.parts[2] != 1 or index[-1].rule == "slice":
             raise LanguageError(
@@ -255,23 +254,13 @@ class StepTape:
         return element.parts[0], index
 
 
-def tape_actions() -> dict[str, lalr.Action]:
-    """Rule of the grammar → its action: most write a step down."""
-    names = (rule for _, _, rule in lalr.language_parser().rules if rule not in (None, lalr.START))
-    return {
-        **{rule: lambda tape, *parts, rule=rule: tape.step(rule, *parts) for rule in names},
-        **LISTS,
-        **{rule: getattr(StepTape, rule) for rule in BY_HAND},
-    }
-
-
 def is_step_value(part: Any) -> bool:
-    """Whether a part of a reduction is a value that steps leave, or a list of them, and no span."""
+    """Tell whether a part of a reduction is the value of steps, or a list of them."""
     return type(part) is int or (type(part) is list and type(part[0]) is int)
 
 
 def walk_steps(code: Code) -> Iterator[ParsedReduction]:
-    """All steps of some code, those of the code that they wait with included."""
+    """Yield the steps of some code, and those of the code in them."""
     todo = [code]
     while todo:
         for step in todo.pop():
@@ -285,11 +274,11 @@ def walk_steps(code: Code) -> Iterator[ParsedReduction]:
 
 Actions = Mapping[str, Callable[..., Any]]
 Waiting = Generator[ExpansionJob, Any, Any]
-"""An action that has code to run: it yields jobs, is sent their values, and returns its own."""
+"""An action with code to run: it yields jobs, receives their values, and returns its own."""
 
 
 def run_code(code: Code, scope: Scope, actions: Actions, enter: Callable[[Scope], None]) -> Any:
-    """Run code: the value of its last step.  ``enter`` gets the local names whenever they change."""
+    """Run code, and return its last step's value; ``enter`` is called with new local names."""
     running = [(execute_code(code, actions), scope)]
     answer: Any = None
     while running:
@@ -307,7 +296,7 @@ def run_code(code: Code, scope: Scope, actions: Actions, enter: Callable[[Scope]
 
 
 def execute_code(code: Code, actions: Actions) -> Waiting:
-    """The value of some code's last step, with jobs for the code that its steps have to run."""
+    """Run the steps of some code, yielding jobs; return the last step's value."""
     values: list[Any] = []
     for rule, parts in code:
         value = actions[rule](*fill_from_stack(parts, values))
@@ -316,7 +305,7 @@ def execute_code(code: Code, actions: Actions) -> Waiting:
 
 
 def fill_from_stack(parts: tuple[Any, ...], values: list[Any]) -> list[Any]:
-    """What an action is given, the values that wait on the stack taken off it."""
+    """Return an action's arguments, taking the values of earlier steps off the stack."""
     given = []
     for part in reversed(parts):
         if part is None:
@@ -333,25 +322,17 @@ def fill_from_stack(parts: tuple[Any, ...], values: list[Any]) -> list[Any]:
 # The second pass.
 
 
-class FoldedWord(NamedTuple):
-    """What a word makes of its terms: the row that joins two, or all; and what it is of none."""
-
-    row: str
-    of_none: float | None
-
-
 FOLDS = {
-    "sum": FoldedWord(INFIX["+"], 0.0),
-    "prod": FoldedWord(INFIX["*"], 1.0),
-    "mean": FoldedWord(INFIX["+"], None),
-    "max": FoldedWord("max", None),
-    "min": FoldedWord("min", None),
+    "sum": (INFIX["+"], 0),
+    "prod": (INFIX["*"], 1),
+    "mean": (INFIX["+"], None),
+    **{word: (word, None) for word in ("max", "min")},
 }
-"""Words that take an index.  A sum is a chain, as a person writes it and a loop adds it up."""
+"""A word that takes an index → its row, and its value over no terms.  A sum is a chain, as in a loop."""
 
 
 class Function(NamedTuple):
-    """A function of one's own: where its name stands, its parameters, those derivatives are taken by.
+    """A user-defined function: the span of its name, its parameters, and those that derivatives use.
 
     Each call makes at least ``size`` nodes.
     """
@@ -364,16 +345,16 @@ class Function(NamedTuple):
 
 
 class Progression(NamedTuple):
-    """A recurrence: where its name stands first, and its terms."""
+    """A recurrence: the first span of its name, and its terms."""
 
     span: Span
     terms: dict[int, int]
 
 
 def read_in_short(text: str, scanned: str | None) -> Builder:
-    """Read a text in which something is written in short; what is wrong is raised as it is met.
+    """Read a text with shorthand; raise the first mistake in it.
 
-    ``scanned`` is the text as tokens are read off it, if that differs.
+    ``scanned`` is the text for the scanner, if it differs.
     """
     tape, expander = StepTape(text), Expander(text, relates=scanned is not None)
     lalr.run_parser(lalr.language_parser(), scanned or text, recording_rules(), tape)
@@ -384,8 +365,25 @@ def read_in_short(text: str, scanned: str | None) -> Builder:
     return expander
 
 
+recording_rules = cache(
+    lambda: lalr.rules_with_actions(
+        lalr.language_parser(),
+        {
+            **{
+                rule: lambda tape, *parts, rule=rule: tape.step(rule, *parts)
+                for _, _, rule in lalr.language_parser().rules
+                if rule not in (None, lalr.START)
+            },
+            **LISTS,
+            **{rule: getattr(StepTape, rule) for rule in BY_HAND},
+        },
+    )
+)
+"""The grammar's rules with actions that write to a tape, made once: most write a step."""
+
+
 def refuse_no_range(tape: StepTape) -> None:
-    """Every recurrence says over which index it goes, also where others follow over the same."""
+    """Refuse a recurrence without a ``for``; adjacent recurrences do not share one."""
     ranges = {
         tape.word(one.clause.name): tape.text[one.clause.start : one.clause.end]
         for step in tape.code
@@ -411,14 +409,8 @@ def refuse_no_range(tape: StepTape) -> None:
                 raise error.mended_by((end, end, f" {wanted}") if name in ranges else None)
 
 
-@cache
-def recording_rules() -> list[lalr.Production]:
-    """The grammar's rules, each of which writes to a tape."""
-    return lalr.rules_with_actions(lalr.language_parser(), tape_actions())
-
-
 def refuse_no_result(last: ParsedReduction, expander: Expander) -> None:
-    """The last statement is what a formula comes to, which a function or a recurrence is not."""
+    """Refuse a function or a recurrence as the last statement, which is the output."""
     if last.rule == "definition":
         name = expander.word(last.parts[0])
         span = last.parts[0][0], last.parts[2][0]
@@ -435,7 +427,7 @@ def refuse_no_result(last: ParsedReduction, expander: Expander) -> None:
 
 
 class Expander(Builder):
-    """The state of one parse: also its functions and recurrences, and the call that is being made."""
+    """The state of one parse, with its functions and recurrences, and the current call."""
 
     in_short = True
 
@@ -454,19 +446,19 @@ class Expander(Builder):
         self.most = self.graph.budget.most("writing out")
 
     def actions(self) -> dict[str, Any]:
-        """The nodes that each step of the tape builds."""
+        """Map the tape's steps to the methods that build their nodes."""
         tensors = {rule: partial(ACTIONS[rule], self.graph, self.text) for rule in TENSOR_RULES}
         own = {rule: getattr(self, rule) for rule in (*RULES, *OWN_RULES)}
         return {**tensors, **own, "list": self.list_of}
 
     def enter(self, scope: Scope) -> None:
-        """Local names mean this from now on."""
+        """Set the local names."""
         self.scope = scope
 
     # Names.
 
     def word(self, span: Span) -> str:
-        """A name, in NFC."""
+        """Return a name, in NFC."""
         return self.valid_name(self.text[span[0] : span[1]], span)
 
     def name(self, span: Span) -> Value:
@@ -481,7 +473,7 @@ class Expander(Builder):
         return super().name(span)
 
     def whole_literal(self, number: int, span: Span) -> Value:
-        """An index, read: the literal that a person would write."""
+        """Append an index's value, as the literal that a person would write."""
         value = self.literal(str(abs(number)), float(abs(number)), span)
         return self.operation(PREFIX["-"], (value,), span) if number < 0 else value
 
@@ -507,14 +499,14 @@ class Expander(Builder):
         return super().new_name(text, span)
 
     def defined(self) -> dict[str, Mapping[str, Span]]:
-        """What a name may be that is no node: where each is written first."""
+        """Map names that are no nodes to their first spans."""
         return {
             "a function": {name: function.span for name, function in self.functions.items()},
             "a recurrence": {name: sequence.span for name, sequence in self.sequences.items()},
         }
 
     def refuse_taken(self, name: str, span: Span, others: Mapping[str, Mapping[str, Span]]) -> None:
-        """A name stands for one thing."""
+        """Refuse a name that has another meaning already."""
         for what, places in others.items():
             if name in places:
                 raise LanguageError(
@@ -526,7 +518,7 @@ class Expander(Builder):
                 )
 
     def refuse_rebinding(self, name: str, span: Span) -> None:
-        """A name stands for one thing, and is bound before it is read."""
+        """Refuse to bind a name that has a meaning, or is read, already."""
         self.refuse_taken(name, span, {**self.defined(), "an index": self.indices})
         if name in self.read_inside:
             raise LanguageError(
@@ -543,7 +535,7 @@ class Expander(Builder):
     def begin(
         self, kind: str, name: str, text: str, span: Span, operands: Sequence[int] = ()
     ) -> int:
-        """Begin a call: what is appended from now on was made in it."""
+        """Begin a call, to which the next nodes belong."""
         self.mark()
         self.refuse_beyond(max(len(self.graph), len(self.graph.calls)), span)
         self.graph.calls.append(
@@ -560,14 +552,14 @@ class Expander(Builder):
         self.current = call.parent
 
     def mark(self) -> None:
-        """Note of the nodes since the last call began or ended which one they were made in."""
+        """Note the current call for the nodes since the last beginning or end of a call."""
         if self.current >= 0:
             for node in range(self.marked, len(self.graph)):
                 self.graph.called.setdefault(node, self.current)
         self.marked = len(self.graph)
 
     def refuse_beyond(self, count: int, span: Span) -> None:
-        """Raise ``RequestError`` for too many nodes, at the call around all that are being made."""
+        """Raise ``RequestError`` for too many nodes, at the outermost call."""
         if count <= self.most:
             return
         number = self.current
@@ -576,13 +568,13 @@ class Expander(Builder):
         self.graph.budget.refuse_beyond(count, "writing out", span)
 
     def written(self, span: Span) -> str:
-        """The text of a span, in one line."""
+        """Return a span's text, in one line."""
         return " ".join(self.text[span[0] : span[1]].split())
 
     # Functions.
 
     def signature(self, name: str) -> str:
-        """How a function is called."""
+        """Write a function's call."""
         return f"{name}({', '.join(self.functions[name].parameters)})"
 
     def definition(
@@ -617,7 +609,7 @@ class Expander(Builder):
     def refuse_definition(
         self, name: str, span: Span, head: Span, parameters: Sequence[Span]
     ) -> None:
-        """A function has a name that nothing else has, and distinct parameters."""
+        """Refuse a function with a taken name, without parameters, or with a parameter twice."""
         from exprgrad.language.mistakes.hints import is_reserved
 
         if is_reserved(name) or name in BUILT_IN or name in CONSTANTS:
@@ -656,7 +648,7 @@ class Expander(Builder):
             seen[word] = place
 
     def note_inside(self, name: str, span: Span, parameters: tuple[str, ...], body: Code) -> None:
-        """What a function's body reads that is not known yet is an input, and is not bound later."""
+        """Note the unknown names in a function's body: they are inputs, and cannot be bound later."""
         inside = list(walk_steps(body))
         local = {*parameters}
         for step in inside:
@@ -696,7 +688,7 @@ class Expander(Builder):
         return value
 
     def applied(self, name: str, values: list[Any], span: Span) -> Waiting:
-        """A call of a function of one's own: its body, with nodes in the places of its parameters."""
+        """Build a call of a user-defined function: its body, with operands for its parameters."""
         function, graph = self.functions[name], self.graph
         count, wanted = len(values), len(function.parameters)
         for value in values:
@@ -740,21 +732,28 @@ class Expander(Builder):
                 span=name,
                 help=f"{', '.join(FOLDS)} do; a list does, too: [x^k for k in 0..4]",
             )
-        fold = FOLDS[word]
+        row, of_none = FOLDS[word]
         number = self.begin("index", word, self.written(span), span)
         found: list[Value] = []
         count = 0
         for scope in self.turns(clauses):
             value = yield from self.turn(word, body, clauses, scope, span)
             count += 1
-            if found and fold.row in BY_PAIRS:
-                found = [self.operation(fold.row, [*found, value], span)]
+            if found and row in BY_PAIRS:
+                found = [self.operation(row, [*found, value], span)]
             else:
                 found.append(value)
         if not count:
-            found = [self.of_none(word, span)]
+            if of_none is None:
+                raise LanguageError(
+                    "over-index",
+                    f"there is no {word} of nothing: this index takes no value",
+                    span=span,
+                    help="a range runs upwards, and includes both its ends: 1..10",
+                )
+            found = [self.whole_literal(of_none, span)]
         elif len(found) > 1:
-            found = [self.operation(fold.row, found, span)]
+            found = [self.operation(row, found, span)]
         if word == "mean" and count > 1:
             by = self.whole_literal(count, span)
             found = [self.operation(INFIX["/"], [*found, by], span)]
@@ -764,25 +763,13 @@ class Expander(Builder):
     def turn(
         self, word: str, body: Code, clauses: Sequence[Clause], scope: Scope, span: Span
     ) -> Waiting:
-        """One turn of an index: what the body is there."""
+        """Build the body at one turn of its indices."""
         names = [self.word(clause.name) for clause in clauses]
         text = ", ".join(f"{name} = {scope.wholes[name]}" for name in names)
         number = self.begin("index", word, text, span)
         value = yield ExpansionJob(body, scope)
         self.end(number, value[0])
         return value
-
-    def of_none(self, word: str, span: Span) -> Value:
-        """What an operation is over an index that takes no value: 0 for a sum, 1 for a product."""
-        number = FOLDS[word].of_none
-        if number is None:
-            raise LanguageError(
-                "over-index",
-                f"there is no {word} of nothing: this index takes no value",
-                span=span,
-                help="a range runs upwards, and includes both its ends: 1..10",
-            )
-        return self.whole_literal(int(number), span)
 
     def list_over_index(
         self, left: Span, body: Code, clauses: list[Clause], right: Span
@@ -811,9 +798,9 @@ class Expander(Builder):
         return value
 
     def turns(self, clauses: Sequence[Clause]) -> Iterator[Scope]:
-        """The local names at each turn of some indices, of which the last runs fastest."""
+        """Yield the local names at each turn of some indices; the last index runs fastest."""
         scopes = [self.scope]
-        running = [self.places(clauses[0], self.scope)]
+        running = [iter(self.places(clauses[0], self.scope, clauses[0].name))]
         while running:
             number = next(running[-1], None)
             if number is None:
@@ -828,17 +815,18 @@ class Expander(Builder):
                 yield inside
             else:
                 scopes.append(inside)
-                running.append(self.places(clauses[len(running)], inside))
+                clause = clauses[len(running)]
+                running.append(iter(self.places(clause, inside, clause.name)))
 
-    def places(self, clause: Clause, scope: Scope) -> Iterator[int]:
-        """The values of an index, from its lower bound to its upper one."""
+    def places(self, clause: Clause, scope: Scope, span: Span) -> range:
+        """Return the values of an index, both bounds included; too many are an error at ``span``."""
         self.claim(self.word(clause.name), clause.name, scope)
         low, high = self.bound(clause.low, scope), self.bound(clause.high, scope)
-        self.refuse_beyond(high - low, clause.name)
-        return iter(range(low, high + 1))
+        self.refuse_beyond(high - low, span)
+        return range(low, high + 1)
 
     def claim(self, name: str, span: Span, scope: Scope) -> None:
-        """An index is the name of nothing else, which is asked once for each place where one is written."""
+        """Refuse an index whose name has another meaning; each span is checked once."""
         if span in self.claimed:
             return
         self.claimed.add(span)
@@ -857,17 +845,17 @@ class Expander(Builder):
         )
         self.indices.setdefault(name, span)
 
-    # Whole numbers that are known when they are read.
+    # Whole numbers.
 
     def bound(self, code: Code, scope: Scope) -> int:
-        """The whole number that some code is."""
+        """Work out a bound, a whole number."""
         before = self.scope
         value = run_code(code, scope, self.built, self.enter).value
         self.enter(before)
         return int(value)
 
     def whole_name(self, span: Span) -> Any:
-        """A name in an index or a bound: an index, or a name for a whole number."""
+        """Read a name in an index or a bound: an index, or a name for a whole number."""
         name = self.word(span)
         if name in self.scope.wholes:
             return Setting(self.scope.wholes[name], *span)
@@ -899,7 +887,7 @@ class Expander(Builder):
         return terms[number], *span
 
     def no_term(self, name: str, number: int, span: Span) -> LanguageError:
-        """The error for a term that there is not, or not yet."""
+        """The error for a term that does not exist, or not yet."""
         terms = self.sequences[name].terms
         if not terms:
             return LanguageError(
@@ -924,14 +912,14 @@ class Expander(Builder):
         self.bind_term(name, self.bound(index, GLOBAL), value[0], equals)
 
     def declare(self, span: Span) -> None:
-        """From now on a name is a recurrence's."""
+        """Make a name a recurrence's."""
         name = self.word(span)
         if name not in self.sequences:
             self.refuse_rebinding(name, span)
             self.sequences[name] = Progression(span, {})
 
     def bind_term(self, name_span: Span, number: int, node: int, equals: Span) -> None:
-        """Name a node as a term."""
+        """Bind a node as a term."""
         name, graph = self.word(name_span), self.graph
         span = name_span[0], name_span[0] + len(self.text[name_span[0] : equals[0]].rstrip())
         terms, called = self.sequences[name].terms, f"{name}[{number}]"
@@ -950,7 +938,7 @@ class Expander(Builder):
         graph.output, graph.output_name = node, called
 
     def recurrences(self, several: list[Recurrence]) -> Waiting:
-        """Recurrences that follow each other: those over one index and the same bounds advance together."""
+        """Build adjacent recurrences: those over one index and the same bounds advance together."""
         self.refuse_pending()
         together: list[Recurrence] = []
         before: tuple[str, range] | None = None
@@ -967,18 +955,17 @@ class Expander(Builder):
             yield from self.advanced(together, *before)
 
     def range_of(self, one: Recurrence) -> range:
-        """The values of a recurrence's index; at each, the next term is made."""
-        clause, name = one.clause, self.word(one.clause.name)
-        self.claim(name, clause.name, GLOBAL)
-        low, high = self.bound(clause.low, GLOBAL), self.bound(clause.high, GLOBAL)
-        if low > high:
+        """Return the values of a recurrence's index, at each of which a term is made."""
+        name = self.word(one.clause.name)
+        values = self.places(one.clause, GLOBAL, one.name)
+        low, end = values.start, values.stop
+        if low >= end:
             raise LanguageError(
                 "over-index",
-                f"there is no whole number from {low} up to {high}",
-                span=clause.name,
+                f"there is no whole number from {low} up to {end - 1}",
+                span=one.clause.name,
                 help="a range runs upwards, and includes both its ends: 1..10",
             )
-        self.refuse_beyond(high - low, one.name)
         first, second = (self.bound(one.place, Scope({}, {name: at})) for at in (low, low + 1))
         if second != first + 1:
             raise LanguageError(
@@ -987,10 +974,10 @@ class Expander(Builder):
                 span=one.name,
                 help=f"such as {self.word(one.name)}[{name}] or {self.word(one.name)}[{name} + 1]",
             )
-        return range(low, high + 1)
+        return values
 
     def advanced(self, several: Sequence[Recurrence], index: str, values: range) -> Waiting:
-        """Recurrences step by step, in written order at each step."""
+        """Build recurrences step by step, in written order at each step."""
         for value in values:
             scope = Scope({}, {index: value})
             for one in several:
@@ -1021,7 +1008,7 @@ class Expander(Builder):
         return self.operation("derivative", (body, by), span, (number,))
 
     def order(self, value: Value) -> int:
-        """The order of a derivative: a whole number, which is no node."""
+        """Read the order of a derivative, a whole number, and take its node out of the graph."""
         graph, node = self.graph, value[0]
         number = whole_at(graph, node)
         if number is None or number < 1:

@@ -25,7 +25,7 @@ __all__ = [
 
 START = "start"
 KEYWORDS = {"for": "FOR", "in": "IN"}
-"""A name that is a word of the language where no name may stand → its terminal."""
+"""Keyword → its terminal.  Where a name may stand, the keyword is a name."""
 BRACKETS = {"LPAR": 1, "RPAR": -1, "LSQB": 1, "RSQB": -1}
 
 
@@ -63,7 +63,7 @@ def grammar_text() -> str:
 
 @lru_cache(maxsize=1)
 def load_tables() -> Tables:
-    """The shipped tables where they belong to the grammar at hand, else freshly compiled ones."""
+    """Load the shipped tables if they belong to the grammar at hand; else compile them."""
     text = grammar_text()
     try:
         from exprgrad.language.read._tables import TABLES
@@ -76,8 +76,9 @@ def load_tables() -> Tables:
 def compile_grammar(text: str) -> Tables:
     """Have Lark compute the LALR tables of a grammar: the same ones each time.
 
-    Lark numbers states as its sets of items happen to lie in memory; here they are numbered as they are
-    reached from the first one.
+    Lark's numbers of states depend on addresses in memory; here states are numbered as they are reached
+    from the first one.  A rule is called by its alias, or by its origin unless that begins with an
+    underscore.
     """
     lark = lark_parser(text)
     table = lark.parser.parser._parse_table
@@ -99,31 +100,23 @@ def compile_grammar(text: str) -> Tables:
         for state in reached
     ]
     terminals = [(t.name, t.pattern.to_regexp()) for t in lark.parser.lexer.terminals]
-    plain = [(name, ascii_pattern(regex)) for name, regex in terminals]
+    # In ASCII ``[*×]`` becomes ``[*]``, and ``=|[≤-≥]`` becomes ``=``.
+    ascii = [re.sub(r"[^\x00-\x7f](-[^\x00-\x7f])?", "", regex) for _, regex in terminals]
+    plain = [re.sub(r"\|?\[\][?*+]*", "", regex) for regex in ascii]
+    origins = [str(rule.origin.name) for rule in rules]
+    aliases = [rule.alias for rule in rules]
     return Tables(
         text,
         terminals,
         list(lark.ignore_tokens),
-        [(str(rule.origin.name), len(rule.expansion), action_name(rule)) for rule in rules],
+        [
+            (origin, len(rule.expansion), alias or (None if origin.startswith("_") else origin))
+            for rule, origin, alias in zip(rules, origins, aliases, strict=True)
+        ],
         states,
         0,
-        [(name, regex) for name, regex in plain if regex],
+        [(name, regex) for (name, _), regex in zip(terminals, plain, strict=True) if regex],
     )
-
-
-def ascii_pattern(regex: str) -> str:
-    """A terminal's regular expression without what no ASCII text has; empty if nothing else is left.
-
-    Signs stand in brackets of their own or among others: ``[*×]`` becomes ``[*]``, ``=|[≤-≥]`` ``=``.
-    """
-    kept = re.sub(r"[^\x00-\x7f](-[^\x00-\x7f])?", "", regex)
-    return re.sub(r"\|?\[\][?*+]*", "", kept)
-
-
-def action_name(rule: Any) -> str | None:
-    """What a rule is called by: its alias, or its origin unless that begins with an underscore."""
-    origin = str(rule.origin.name)
-    return rule.alias or (None if origin.startswith("_") else origin)
 
 
 def lark_parser(text: str) -> Any:
@@ -137,7 +130,7 @@ def lark_parser(text: str) -> Any:
 
 Action = Callable[..., Any]
 Production = tuple[str, int, Action | None]
-"""What a rule makes, of how many symbols, and its action: None where it makes nothing, or passes on."""
+"""A rule: what it makes, the number of its symbols, and its action; None where it passes a value on."""
 END = "$END"
 UNKNOWN = "UNKNOWN"
 
@@ -160,7 +153,7 @@ class Unexpected(Exception):
 
 
 class Parser(NamedTuple):
-    """LALR tables made ready: ``scan`` compiles token patterns; ``settled`` remembers reductions."""
+    """LALR tables, ready to run: ``scan`` compiles token patterns; ``settled`` remembers reductions."""
 
     scan: Callable[[bool], re.Pattern[str]]
     states: list[dict[str, int]]
@@ -176,7 +169,7 @@ def language_parser() -> Parser:
 
 
 def prepare_parser(tables: Tables) -> Parser:
-    """Some tables made ready; a token pattern skips ignored text ahead of each token."""
+    """Make a parser of tables; its token pattern skips ignored text ahead of each token."""
 
     @cache
     def scan(is_ascii: bool) -> re.Pattern[str]:
@@ -247,13 +240,13 @@ def run_parser(grammar: Parser, text: str, rules: Sequence[Production], builder:
 def refuse_token(
     state: Mapping[str, int], kind: str, span: tuple[int, int], last: tuple[str, int, int]
 ) -> Unexpected:
-    """The error for a token that cannot stand in a state; a word is a name there, too."""
+    """The error for a token that cannot follow; a keyword counts as a name."""
     expected = frozenset(symbol for symbol in state if symbol.isupper() or symbol == END)
     return Unexpected("NAME" if kind in KEYWORDS.values() else kind, span, expected, last)
 
 
 def settle_state(grammar: Parser, key: tuple[int, str, str]) -> int:
-    """The state after a reduction and all those that then only pass its value on."""
+    """Find the state after a reduction and the reductions behind it that only pass its value on."""
     below, origin, kind = key
     while True:
         state = grammar.states[below][origin]

@@ -1,11 +1,12 @@
 r"""LaTeX to our text: a formula as papers write it, ``\frac{1}{2} m v^2``, as ``(1/2)*m*v^2``.
 
-One pass over the tokens keeps a stack of open groups; what a group says is worked out when it closes, so
-nothing recurses.  Factors that stand side by side are multiplied; a letter is a name, a word in a font too;
-``e^{x}`` is ``exp(x)``.  What has two meanings, or none here, is refused where it stands.
+One pass over the tokens keeps a stack of open groups; a group is translated when it closes, so nothing
+recurses.  Adjacent factors are multiplied; a letter is a name, and so is a word in a font; ``e^{x}`` is
+``exp(x)``.  Text with two meanings, or none here, is refused where it stands.
 
-The rules are tables: ``READERS`` says what reads a sign, ``ITEMS`` in ``latex_signs.py`` which item it is,
-``MACRO_READERS`` what a command does with what follows, ``ENVIRONMENTS`` what is made of lines.
+The rules are tables: ``READERS`` has the readers of signs, ``ITEMS`` in ``latex_signs.py`` the items of
+signs, ``MACRO_READERS`` the readers of commands with arguments, ``ENVIRONMENTS`` what translates an
+environment.
 """
 
 from __future__ import annotations
@@ -26,7 +27,6 @@ from exprgrad.language.read.latex_refusals import (
     refuse_alone,
     refuse_arrows,
     refuse_first,
-    refuse_function,
     refuse_neighbours,
     refuse_second_mark,
     refuse_word,
@@ -88,11 +88,11 @@ __all__ = [
 ]  # fmt: skip
 
 LONGEST_SHOWN = 160
-"""The longest text that help shows as it is written here, in characters."""
+"""The longest text that a help translates, in characters."""
 
 
 class Open(NamedTuple):
-    """An open group: what opened it, what closes it, and its items so far."""
+    """An open group: its opening and its closing bracket, and its items so far."""
 
     bracket: str
     closing: str
@@ -101,21 +101,21 @@ class Open(NamedTuple):
 
 
 def is_latex(text: str) -> bool:
-    """Whether a text has a command that only LaTeX has."""
+    """Tell whether a text has a command of LaTeX."""
     return COMMAND.search(text) is not None
 
 
 def formula_from_latex(text: str) -> str:
-    """The formula as we write it; raises ``LanguageError`` for what cannot be read."""
+    """Translate a formula into our language; raises ``LanguageError`` at the first mistake."""
     with show_errors_in(text):
         ours = write_formula(text)
     return drop_parentheses(ours)
 
 
 def drop_parentheses(ours: str) -> str:
-    """A formula in our language without the parentheses that it does not need.
+    """Drop the parentheses that a formula in our language does not need.
 
-    Products of what may be vectors keep their sign, which has two readings there.
+    Products of possible vectors keep their sign, which has two readings there.
     """
     graph = parse_text(ours)
     for node in range(len(graph.kinds)):
@@ -127,10 +127,10 @@ def drop_parentheses(ours: str) -> str:
 
 
 def equations_from_latex(text: str, sign: str = "=") -> str:
-    r"""Equations as we write them: each side is a formula, and ``;`` or ``\\`` stands between equations.
+    r"""Translate equations into our language; ``;`` or ``\\`` separates them.
 
-    With the sign ``~``, or ``\sim``, they may be models, too.  Raises ``LanguageError`` for what cannot be
-    read.
+    With the sign ``~``, or ``\sim``, they may be models, too.  Raises ``LanguageError`` at the first
+    mistake.
     """
     ends = [token.start() for token in TOKEN.finditer(text) if token[0] == ";"]
     starts = [0, *(end + 1 for end in ends)]
@@ -139,7 +139,7 @@ def equations_from_latex(text: str, sign: str = "=") -> str:
 
 
 def write_equations(text: str, sign: str) -> Iterator[str]:
-    """The lines of a text, sides and all."""
+    """Translate the equations of a text, one by one."""
     with show_errors_in(text):
         for line in filter(None, split_items(read_items(text, sign), "row")):
             first, *others = split_items(line, "equals")
@@ -157,7 +157,7 @@ def write_equations(text: str, sign: str) -> Iterator[str]:
 
 
 def with_reading(help: str | None, text: str) -> str | None:
-    """Help for a text that is not in our language; of LaTeX how it is written here, and what reads it."""
+    """Add to the help for LaTeX its translation, and the option that reads it."""
     if not is_latex(text):
         return help
     with suppress(LanguageError):
@@ -169,7 +169,7 @@ def with_reading(help: str | None, text: str) -> str | None:
 
 @contextmanager
 def show_errors_in(text: str) -> Iterator[None]:
-    """Show the mistake in the text."""
+    """Add the text to an error, for the excerpt."""
     try:
         yield
     except LanguageError as error:
@@ -177,12 +177,12 @@ def show_errors_in(text: str) -> Iterator[None]:
 
 
 def write_formula(text: str) -> str:
-    """A formula as we write it, with parentheses that it may not need."""
+    """Translate a formula, with parentheses that it may not need."""
     return write_statements(text, read_items(text))
 
 
 def read_items(text: str, sign: str = "=") -> list[Item]:
-    """The items of a text outside of all groups; ``~`` is a blank, or the sign of a model."""
+    """Read a text's items outside of all groups; ``~`` is a blank, or the sign of a model."""
     whole = DELIMITERS.fullmatch(text)
     start, end = whole.span(2) if whole else (0, len(text))
     while text[start:end].rstrip().endswith((".", ",")):
@@ -208,7 +208,7 @@ def read_items(text: str, sign: str = "=") -> list[Item]:
 
 
 def read_token(text: str, token: re.Match[str], stack: list[Open]) -> int:
-    """Put one token where it belongs; return the offset after it."""
+    """Read one token; return the offset after it."""
     if read := READERS.get(token[0]):
         return read(text, token, stack)
     items = stack[-1].items
@@ -219,7 +219,7 @@ def read_token(text: str, token: re.Match[str], stack: list[Open]) -> int:
 
 
 def read_sized_bracket(text: str, token: re.Match[str], stack: list[Open]) -> int:
-    r"""``\left`` opens a group by its bracket, and ``\right`` closes it."""
+    r"""Open a group at ``\left`` and its bracket, or close one at ``\right``."""
     bracket = TOKEN.match(text, re.compile(r"\s*").match(text, token.end()).end())  # type: ignore[union-attr]
     if bracket is None or bracket[0] == ".":
         raise syntax_error(f"'{token[0]}' has no bracket", "write the whole formula", token.span())
@@ -231,7 +231,7 @@ def read_sized_bracket(text: str, token: re.Match[str], stack: list[Open]) -> in
 
 
 def read_environment(text: str, token: re.Match[str], stack: list[Open]) -> int:
-    r"""``\begin{name}`` opens a group, and ``\end{name}`` closes it."""
+    r"""Open a group at ``\begin{name}``, or close one at ``\end{name}``."""
     start, end = token.span()
     name = re.compile(r"\s*\{(\w+\*?)\}(?:\{[^{}]*\})?").match(text, end)
     if name is None:
@@ -246,7 +246,7 @@ def read_environment(text: str, token: re.Match[str], stack: list[Open]) -> int:
 
 
 def read_bracket(text: str, token: re.Match[str], stack: list[Open]) -> int:
-    """Open or close a group: a bar closes one after an operand in bars, and opens one elsewhere."""
+    """Open or close a group; a bar closes one only behind an operand."""
     word, items = token[0], stack[-1].items
     if word == "{" and items and items[-1].kind == "below":
         return read_raw_group(text, token.start(), items)
@@ -260,7 +260,7 @@ def read_bracket(text: str, token: re.Match[str], stack: list[Open]) -> int:
 
 
 def read_raw_group(text: str, start: int, items: list[Item]) -> int:
-    """A subscript in braces, as it is written, and the offset after it."""
+    """Read a subscript in braces, as it is written; return the offset after it."""
     depth = 0
     for at in range(start, len(text)):
         depth += {"{": 1, "}": -1}.get(text[at], 0)
@@ -271,7 +271,7 @@ def read_raw_group(text: str, start: int, items: list[Item]) -> int:
 
 
 def open_group(bracket: re.Match[str], stack: list[Open], start: int) -> None:
-    """A group begins."""
+    """Open a group."""
     if bracket[0] not in OPENING:
         raise syntax_error(
             f"'{bracket[0]}' opens nothing that is known", "write parentheses", bracket.span()
@@ -280,7 +280,7 @@ def open_group(bracket: re.Match[str], stack: list[Open], start: int) -> None:
 
 
 def close_group(bracket: str, text: str, stack: list[Open], span: Span) -> None:
-    """A group ends: what it says is one item of the group around it."""
+    """Close a group, and add its text to the group around it, as one item."""
     group = stack[-1]
     if group.closing != bracket or len(stack) == 1:
         known = f"'{group.bracket}' is open" if len(stack) > 1 else "nothing is open"
@@ -289,7 +289,13 @@ def close_group(bracket: str, text: str, stack: list[Open], span: Span) -> None:
     items = stack[-1].items
     start, end = group.start, span[1]
     if group.bracket.startswith(r"\begin"):
-        items.append(Item("operand", write_environment(text, group, span), start, end))
+        name = group.bracket[7:-1].removesuffix("*")
+        if name not in ENVIRONMENTS:
+            raise syntax_error(
+                f"the environment '{name}' is not known", "write the formula alone", (start, end)
+            )
+        ours = ENVIRONMENTS[name](text, group.items, (start, end))
+        items.append(Item("operand", ours, start, end))
         return
     held = as_condition(group.items) if group.bracket == "[" else group.items
     if group.bracket == "{" and len(held) == 1 and held[0].kind == "mark":
@@ -307,7 +313,7 @@ def close_group(bracket: str, text: str, stack: list[Open], span: Span) -> None:
 
 
 def as_condition(items: Sequence[Item]) -> list[Item]:
-    """Items of a condition, where ``=`` compares."""
+    """Return the items of a condition, in which ``=`` compares."""
     return [
         item._replace(kind="operator", text="==") if item.kind == "equals" else item
         for item in items
@@ -315,7 +321,7 @@ def as_condition(items: Sequence[Item]) -> list[Item]:
 
 
 def read_font(text: str, token: re.Match[str], stack: list[Open]) -> int:
-    r"""``\mathrm{name}`` is a name, ``\operatorname{name}`` a function, ``\text{if }`` a word between."""
+    r"""Read a name ``\mathrm{name}``, a function ``\operatorname{name}`` or a word ``\text{if }``."""
     word, (start, end), items = token[0], token.span(), stack[-1].items
     group = re.compile(r"\*?\s*\{((?:[^{}]|\{[^{}]*\})*)\}").match(text, end)
     if group is None:
@@ -365,11 +371,11 @@ READERS = {
     **dict.fromkeys((*FONTS, r"\operatorname"), read_font),
     **dict.fromkeys((*OPENING, *CLOSING), read_bracket),
 }
-"""A sign or a command → what reads it; all others are items by themselves."""
+"""A sign or a command → its reader; all others are items by themselves."""
 
 
 def has_order(text: str, end: int) -> bool:
-    """Whether an order and a parenthesis follow a letter: a whole number, or the index of a sum."""
+    """Tell whether an order, a whole number or a sum's index, and a parenthesis follow a letter."""
     below = ORDER_BELOW.match(text, end)
     return below is not None and (
         below[1].isdecimal() or below[1] in (index for index, _ in INDICES.findall(text))
@@ -377,7 +383,7 @@ def has_order(text: str, end: int) -> bool:
 
 
 def read_symbol(text: str, word: str, start: int, end: int) -> Item:
-    """A token that is an item by itself."""
+    """Read a token that is an item by itself."""
     if word in (r"\cdot", r"\times"):
         refuse_arrows(text, word, start, end)
     elif word == "!" and text[end : end + 1] in ("!", "="):
@@ -408,16 +414,16 @@ def read_symbol(text: str, word: str, start: int, end: int) -> Item:
     raise syntax_error(f"'{word}' is not known", "write this part in our language", (start, end))
 
 
-# What a group says.
+# The text of a group.
 
 
 def write_row(text: str, items: Sequence[Item], span: Span) -> str:
-    """The items of a group as our text."""
+    """Translate the items of a group."""
     return LatexRow(text, items).written(span)
 
 
 class LatexRow:
-    """The items of a group, which are read from left to right: ``at`` is the place of the next."""
+    """A reader of a group's items, from left to right: ``at`` is the index of the next."""
 
     def __init__(self, text: str, items: Sequence[Item]) -> None:
         self.text = text
@@ -425,11 +431,11 @@ class LatexRow:
         self.at = 0
 
     def next(self) -> Item | None:
-        """The item that comes next."""
+        """Return the next item, or None."""
         return self.items[self.at] if self.at < len(self.items) else None
 
     def take(self, *kinds: str) -> Item | None:
-        """The item that comes next, if it is of one of these kinds, or of any; and go on after it."""
+        """Take the next item, if it is of one of these kinds, or of any; else return None."""
         item = self.next()
         if item is None or (kinds and item.kind not in kinds):
             return None
@@ -437,14 +443,27 @@ class LatexRow:
         return item
 
     def written(self, span: Span) -> str:
-        """All items as our text."""
+        """Translate all items."""
         pieces: list[str] = []
         closers: list[str] = []  # of functions whose operand has no parentheses
         ended, divides = False, ""  # whether an operand has just ended; the '/' or '%' before it
         while item := self.next():
             if closers and (item.kind in ENDING_ITEMS or (ended and item.kind == "function")):
                 if item.kind in ENDING_ITEMS:
-                    refuse_function(item, ended)
+                    refuse_first(
+                        (
+                            not ended,
+                            "this function has no operand",
+                            "put its operand in parentheses",
+                            item.place,
+                        ),
+                        (
+                            item.text == "/",
+                            "does the '/' divide the function, or its operand?",
+                            "put the function's operand in parentheses",
+                            item.place,
+                        ),
+                    )
                 goes_on = item.kind == "function" or item.text in "*·×"  # in the last sum
                 sums = (at for at, c in enumerate(closers, 1) if goes_on and c.startswith(FOR))
                 kept = max(sums, default=0)
@@ -475,14 +494,14 @@ class LatexRow:
         return "".join(pieces + closers[::-1])
 
     def operand_before(self) -> Sequence[Item]:
-        """The operand that ends here, with its superscript and subscript."""
+        """Return the last operand, with its superscript and subscript."""
         at = self.at - 1
         while at > 1 and self.items[at - 1].kind in ("below", "above"):
             at -= 2
         return self.items[max(at, 0) : self.at]
 
     def operand(self) -> str:
-        """An operand with its superscript and subscript."""
+        """Read an operand, with its superscript and subscript."""
         item = self.items[self.at]
         self.at += 1
         if item.kind == "macro":
@@ -505,7 +524,7 @@ class LatexRow:
         return self.suffixed(item)
 
     def suffixed(self, item: Item) -> str:
-        """An operand with its subscript and superscript."""
+        """Read the subscript and the superscript of an operand."""
         while mark := self.take("below", "above", "factorial"):
             if mark.kind == "factorial":
                 if self.at > 2 and self.items[self.at - 3].kind == "above":
@@ -526,9 +545,11 @@ class LatexRow:
                 item = item._replace(kind="operand", text=part)
                 self.at += 1
             else:
-                item = item._replace(
-                    text=join_subscript(self.text, item.text, self.subscript(mark))
-                )
+                below = self.subscript(mark)
+                joined = f"{item.text}_{below}"
+                escaped = joined.replace("_", r"\_")
+                is_spelled = rf"\mathtt{{{escaped}}}" in self.text  # x_1 is another name: x1
+                item = item._replace(text=f"{item.text}{below}" if is_spelled else joined)
         if item.kind == "name" and not item.text.isidentifier():
             raise syntax_error(
                 f"'{item.text}' is not a name", "names are letters, digits and _", item.place
@@ -536,7 +557,7 @@ class LatexRow:
         return item.text
 
     def subscript(self, mark: Item) -> str:
-        """A name's subscript, as a part of the name."""
+        """Read a subscript, as a part of a name."""
         item = self.take()
         if item is None:
             raise syntax_error("this subscript is empty", "write x_1", mark.place)
@@ -560,9 +581,9 @@ class LatexRow:
         return "_".join(parts)
 
     def argument(self, mark: Item, of: str, *, splits: bool = False) -> str:
-        """The one item that a sign or a command takes, without its braces.
+        """Read the one item that a sign or a command takes, without its braces.
 
-        It takes one digit of a number; only what ``splits`` the number itself is given all of it.
+        It takes one digit of a number; a command that ``splits`` numbers itself gets all digits.
         """
         item = self.next()
         if item is None or (item.kind == "brace" and not item.text):
@@ -586,11 +607,11 @@ class LatexRow:
         return item.text
 
     def read_accent(self, command: Item) -> str:
-        r"""``\hat{x}`` and the like are a part of the name."""
+        r"""Read ``\hat{x}`` and the like, as a part of the name."""
         return f"{self.argument(command, command.text)}_{ACCENTS[command.text]}"
 
     def read_radical(self, command: Item) -> str:
-        r"""``\sqrt``, with another root in brackets."""
+        r"""Read ``\sqrt``, perhaps with another root in brackets."""
         following, root, mark = self.next(), "2", command
         if following and following.kind == "paren" and self.text[following.start] == "[":
             root, mark = following.text, following
@@ -618,7 +639,7 @@ class LatexRow:
         return f"({add_parentheses(above)}/{add_parentheses(below)})"
 
     def derivative(self, above: str, below: str, place: Span) -> str:
-        """A derivative of the parentheses here; without these its operand would be unclear."""
+        """Read a derivative; its operand has to be in parentheses."""
         order, by = DIFFERENTIAL.fullmatch(above), BY.fullmatch(below)
         inside = self.take("paren", "brace")
         if not order or not by or order["order"] != by["order"] or inside is None:
@@ -631,7 +652,7 @@ class LatexRow:
         return f"d({inside.text}, {by['name']}{times})"
 
     def function(self, item: Item) -> tuple[str, str]:
-        """A function's call; where its operand has no parentheses, what opens it and what closes it."""
+        """Read a function: its call and "", or without parentheses the call's opening and closing text."""
         name, outer = item.text, self.items[: self.at - 1]
         if name == ROOT:
             return self.root(item), ""
@@ -680,7 +701,7 @@ class LatexRow:
         return f"{name}(({inside.text})^{add_parentheses(exponent)}{ending}", ""
 
     def member(self, item: Item) -> str:
-        """A function of a family, whose order is a subscript, or in parentheses a superscript."""
+        """Read a function of a family, whose order is a subscript, or a superscript in parentheses."""
         outer, order, power = self.items[: self.at - 1], "", ""
         while mark := self.take("below", "above"):
             if mark.kind == "below":
@@ -705,7 +726,7 @@ class LatexRow:
         return f"{called}^{add_parentheses(power)}" if power else called
 
     def root(self, item: Item) -> str:
-        """A root, as we write it in LaTeX, with its unknown and where that is searched for below."""
+        """Read a root, as we write it in LaTeX: its unknown and the search's start or ends are below."""
         below, inside = [*self.items[self.at + 1 : self.at + 3], None, None][:2]
         found = below and SEARCHED.fullmatch(below.text)
         if not found or inside is None or inside.kind != "paren":
@@ -725,18 +746,11 @@ MACRO_READERS = {
     **dict.fromkeys(ACCENTS, LatexRow.read_accent),
     **dict.fromkeys(FRACTIONS, LatexRow.read_fraction),
 }
-"""A command that takes what follows → what reads it."""
-
-
-def join_subscript(text: str, name: str, below: str) -> str:
-    """A name with its subscript: ``x_1``, or ``x1`` where ``x_1`` is written letter by letter."""
-    joined = f"{name}_{below}"
-    escaped = joined.replace("_", r"\_")
-    return f"{name}{below}" if rf"\mathtt{{{escaped}}}" in text else joined
+"""A command with arguments → its reader."""
 
 
 def raise_to(item: Item, power: str, place: Span) -> str:
-    """A power; the transpose, an angle in degrees, a power of e."""
+    """Write a power, a transpose, an angle in degrees or a power of e."""
     is_base = item.text == "e" and item.kind == "name"
     if power in (r"\top", r"\intercal") or (power == "T" and item.kind == "name" and not is_base):
         return f"{item.text}.T"
@@ -754,12 +768,12 @@ def raise_to(item: Item, power: str, place: Span) -> str:
 
 
 def add_parentheses(text: str) -> str:
-    """Text in parentheses, unless it is one name or number."""
+    """Put text in parentheses, unless it is one name or number."""
     return text if SIMPLE.fullmatch(text) else f"({text})"
 
 
 def enclosing_indices(items: Sequence[Item]) -> set[str]:
-    """The indices of the sums and products around the text after some items."""
+    """Find the indices of the sums and products around the text behind some items."""
     found: set[str] = set()
     for mark, below in zip(reversed(items[:-1]), reversed(items), strict=False):
         if below.text in ("+", "-", "="):  # a sum ends there
@@ -770,7 +784,7 @@ def enclosing_indices(items: Sequence[Item]) -> set[str]:
 
 
 def is_bound(text: str, known: set[str]) -> bool:
-    """Whether a text is a whole number that is known when it is read: of numbers and indices around it."""
+    """Tell whether a text is a bound, made of whole numbers and the ``known`` indices."""
     return BOUND.fullmatch(text) is not None and known.issuperset(re.findall("[A-Za-z]+", text))
 
 
@@ -778,7 +792,7 @@ FOR = " for "
 
 
 def write_element(text: str, name: str, mark: Item, below: Item | None) -> str | None:
-    """``a_k`` in a sum over k: elements are counted from where the sums of the formula begin, 0 or 1."""
+    """Write ``a_k`` in a sum over k as an element; the sums of the formula begin at 0 or 1."""
     if below is None:
         return None
     lows, several = dict(INDICES.findall(text)), "".join(below.text.split())
@@ -801,9 +815,9 @@ def write_element(text: str, name: str, mark: Item, below: Item | None) -> str |
 
 
 def with_elements(ours: str, given: Collection[str], sign: str = "=") -> str:
-    """A formula whose vectors are lists of numbers, where those have values: ``x = [x_1, x_2]; …``.
+    """Bind vectors to lists of the inputs that have values: ``x = [x_1, x_2]; …``.
 
-    An element that is not read is 0.  ``sign`` stands between two sides, if there are two.
+    An unused element is 0.  ``sign`` is that between two sides, if there are two.
     """
     names = [
         vector
@@ -827,7 +841,7 @@ def with_elements(ours: str, given: Collection[str], sign: str = "=") -> str:
 
 
 def read_function_subscript(mark: Item, below: Item, name: str) -> str:
-    """A function's subscript: a logarithm's base, or the axes of a sum."""
+    """Translate a function's subscript: a logarithm's base, or the axes of a sum."""
     place = mark.start, below.end
     if name == "log" and below.kind in ("number", "name", "raw"):
         base = below.text.strip()
@@ -850,7 +864,7 @@ def read_function_subscript(mark: Item, below: Item, name: str) -> str:
 
 
 def split_items(items: Sequence[Item], kind: str) -> list[list[Item]]:
-    """Items between those of a kind."""
+    """Split items at those of a kind."""
     parts: list[list[Item]] = [[]]
     for item in items:
         if item.kind == kind:
@@ -860,19 +874,8 @@ def split_items(items: Sequence[Item], kind: str) -> list[list[Item]]:
     return parts
 
 
-def write_environment(text: str, group: Open, span: Span) -> str:
-    """A matrix as lists, cases as ``where``, lines as statements."""
-    name, whole = group.bracket[7:-1].removesuffix("*"), (group.start, span[1])
-    write = ENVIRONMENTS.get(name)
-    if write is None:
-        raise syntax_error(
-            f"the environment '{name}' is not known", "write the formula alone", whole
-        )
-    return write(text, group.items, whole)
-
-
 def write_matrix(text: str, items: Sequence[Item], whole: Span) -> str:
-    """A matrix as lists."""
+    """Translate a matrix into lists."""
     rows = [line for line in split_items(items, "row") if line]
     lines = [[write_row(text, cell, whole) for cell in split_items(line, "cell")] for line in rows]
     listed = [f"[{', '.join(line)}]" for line in lines]
@@ -880,7 +883,7 @@ def write_matrix(text: str, items: Sequence[Item], whole: Span) -> str:
 
 
 def write_cases(text: str, items: Sequence[Item], whole: Span) -> str:
-    """Cases as ``where``; where they leave something out, that is ``nan``."""
+    """Translate cases into ``where``; outside of all cases the value is ``nan``."""
     values, conditions = [], []
     for line in filter(None, split_items(items, "row")):
         value, *more = split_items([item for item in line if item.kind != "comma"], "cell")
@@ -907,11 +910,11 @@ ENVIRONMENTS: dict[str, Callable[[str, Sequence[Item], Span], str]] = {
         lambda text, items, whole: write_statements(text, [i for i in items if i.kind != "cell"]),
     ),
 }
-"""An environment → what writes it in our language."""
+"""An environment → what translates it."""
 
 
 def leaves_nothing(conditions: Sequence[str]) -> bool:
-    """Whether conditions compare the same two sides in all ways, so that one of them always holds."""
+    """Tell whether conditions compare two sides in all ways, so that one always holds."""
     found = [CONDITION.fullmatch(condition) for condition in conditions]
     sides = {(match[1], match[3]) for match in found if match}
     ways = {way for match in found if match for way in ORDERS[match[2]]}
@@ -919,17 +922,17 @@ def leaves_nothing(conditions: Sequence[str]) -> bool:
 
 
 def write_statements(text: str, items: Sequence[Item]) -> str:
-    """The lines of a text as statements; ``f(x) = …`` names its value."""
+    """Translate the lines of a text into statements; ``f(x) = …`` names its value."""
     return "; ".join(write_statement(text, line) for line in split_items(items, "row") if line)
 
 
 def span_of(items: Sequence[Item]) -> Span:
-    """Where some items stand."""
+    """Return the span of some items."""
     return items[0].start, items[-1].end
 
 
 def write_statement(text: str, items: Sequence[Item]) -> str:
-    """One line."""
+    """Translate one line."""
     span = span_of(items)
     sides = split_items(items, "equals")
     if len(sides) == 1:

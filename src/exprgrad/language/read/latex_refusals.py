@@ -1,4 +1,4 @@
-r"""What the reader of LaTeX refuses, where it stands, and what to write in its place."""
+r"""The refusals of the reader of LaTeX, with their fixes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ __all__ = [
     "refuse_alone",
     "refuse_arrows",
     "refuse_first",
-    "refuse_function",
     "refuse_neighbours",
     "refuse_second_mark",
     "refuse_word",
@@ -37,9 +36,9 @@ REFUSED = {
     r"\choose": r"write \binom{n}{k}", r"\over": r"write \frac{a}{b}", r"\pmod": r"write \bmod",
     r"\%": "a percentage is a quotient: write 5/100", r"\to": "there are no limits",
 }  # fmt: skip
-"""Commands that are refused → what to write, or why."""
+"""A command that is refused → the fix, or the reason."""
 LONGEST_PRODUCT = 3
-"""The most letters side by side that are read as a product: ``mgh`` is one, ``rate`` may be."""
+"""The most adjacent letters that are read as a product: ``mgh`` is one, ``rate`` may be a name."""
 MAY_BE_FUNCTIONS = frozenset({*"fghFGH", "Gamma", "Beta", "Phi", "Psi", "zeta"})
 MEANT = {
     "B": r"the beta function is \mathrm{B}(x, y); for a product write \cdot",
@@ -49,9 +48,9 @@ MEANT = {
         for letter in BESSEL
     },
 }
-"""Letters that may name a function → what to write for it."""
+"""A letter that may name a function → its spelling."""
 SEVERAL_TERMS = re.compile(r"\S [+-] ")
-"""Signs that only a factor has in its parentheses: ``a(b)`` is no usual product."""
+"""Signs in parentheses that make them a factor: ``a(b)`` is rarely a product."""
 NO_INDEX = "an index runs from one whole number up to another"
 AN_INDEX = r"such as \sum_{k=1}^{10}; a sum over all of a vector has no subscript"
 ARROW_BEFORE = re.compile(r"\\vec\s*(?:\{[^{}]*\}|\w)\s*$")
@@ -61,23 +60,23 @@ MIXED = re.compile(r"[{\s]*\\[dtc]?frac" + 2 * r"\s*(?:\{\s*([0-9]+)\s*\}|([0-9]
 
 
 def syntax_error(message: str, help: str, span: Span) -> LanguageError:
-    """What cannot be read, with its place."""
+    """The error for text that cannot be read."""
     return LanguageError("syntax", message, span=span, help=help)
 
 
 Refusal = tuple[object, str, str, Span]
-"""A condition under which something is refused, the message, what to write, and the place."""
+"""A condition for a refusal, its message, the fix, and the span."""
 
 
 def refuse_first(*refusals: Refusal) -> None:
-    """Raise the first of some refusals that applies, if one does."""
+    """Raise the first refusal that applies, if one does."""
     for applies, message, help, place in refusals:
         if applies:
             raise syntax_error(message, help, place)
 
 
 def refuse_word(text: str, start: int) -> None:
-    """A word without a font, which LaTeX would set as a product of letters."""
+    """Refuse a word without a font, which LaTeX sets as a product of letters."""
     word = re.compile(r"(?<![^\W\d_])[A-Za-z]+").match(text, start)
     if word is None:
         return
@@ -98,7 +97,7 @@ def refuse_word(text: str, start: int) -> None:
 
 
 def refuse_arrows(text: str, word: str, start: int, end: int) -> None:
-    """A product of two vectors, which is none number by number."""
+    """Refuse an inner or a cross product of two vectors."""
     between = ARROW_BEFORE.search(text, max(start - 80, 0), start) and ARROW_BEHIND.match(text, end)
     message = f"'{word}' stands between vectors"
     cross = "the cross product is written out, element by element"
@@ -109,7 +108,7 @@ def refuse_arrows(text: str, word: str, start: int, end: int) -> None:
 
 
 def refuse_alone(text: str, letter: str, place: Span) -> None:
-    """A letter that is a function here stands without parentheses elsewhere."""
+    """Refuse a letter that is a function here and stands without parentheses elsewhere."""
     if ALONE[letter].search(text):
         raise syntax_error(
             f"is '{letter}' a function here, or a factor?",
@@ -118,21 +117,8 @@ def refuse_alone(text: str, letter: str, place: Span) -> None:
         )
 
 
-def refuse_function(item: Item, ended: bool) -> None:
-    """What cannot follow a function without parentheses."""
-    refuse_first(
-        (not ended, "this function has no operand", "put its operand in parentheses", item.place),
-        (
-            item.text == "/",
-            "does the '/' divide the function, or its operand?",
-            "put the function's operand in parentheses",
-            item.place,
-        ),
-    )
-
-
 def refuse_second_mark(text: str, items: Sequence[Item], mark: Item) -> None:
-    """Two powers, or two subscripts, of one thing: LaTeX refuses them, too."""
+    """Refuse two powers, or two subscripts, of one operand, as LaTeX does."""
     kinds = ["", "", "", "", "", *[item.kind for item in items[-5:]]]
     at = -4 if kinds[-2] in MARKED and kinds[-2] != mark.kind else -2
     begin = at - 3 if kinds[at - 2] in MARKED else at - 1
@@ -152,7 +138,7 @@ def refuse_second_mark(text: str, items: Sequence[Item], mark: Item) -> None:
 
 
 def refuse_neighbours(text: str, left: Sequence[Item], right: Item, *, divides: str) -> None:
-    """Two operands side by side that may be no product, or follow a '/' or a modulus."""
+    """Refuse two adjacent operands that may be no product, or follow a '/' or a modulus."""
     place, base = (right.start, right.end), left[0]
     mixed = MIXED.match(text, right.start)
     above, below = [int(n) for n in mixed.groups() if n] if mixed else (1, 1)

@@ -1,7 +1,6 @@
-r"""What the signs and commands of LaTeX mean here: the tables that its reader looks things up in.
+r"""The signs and commands of LaTeX: tables for its reader.
 
-Brackets, symbols, functions, fonts, and the items that a text is cut into.  What is refused is in
-``latex_refusals.py``.
+Brackets, symbols, functions, fonts, and the items of a text; refusals are in ``latex_refusals.py``.
 """
 
 from __future__ import annotations
@@ -28,12 +27,12 @@ __all__ = [
 # Tokens.
 
 COMMAND = re.compile(r"\\[A-Za-z]{2}|\\\(|\\\[(?![A-Z][a-z]+\])")
-"""What only LaTeX has: a command, or a formula's delimiter."""
+"""A command of LaTeX, or a formula's delimiter."""
 IGNORED = (
     "quad qquad displaystyle textstyle limits nolimits nonumber notag middle mathopen mathclose mathord "
     "big bigl bigr bigm Big Bigl Bigr Bigm bigg biggl biggr biggm Bigg Biggl Biggr Biggm"
 )
-"""Commands that change the look alone."""
+"""Commands that change only the look."""
 TOKEN = re.compile(
     rf"(?P<skip>\s+|%[^\n]*|\\[,;:!> ]|~|\\(?:{IGNORED.replace(' ', '|')})(?![A-Za-z])"
     r"|\\(?:label|tag)\{[^{}]*\})"
@@ -51,10 +50,10 @@ OPENING = {
 }  # fmt: skip
 CLOSING = set(OPENING.values()) - {"|", r"\|"}
 AROUND = {
-    "|": "abs", r"\lvert": "abs", r"\|": "norm", r"\lVert": "norm", r"\lfloor": "floor",
-    r"\lceil": "ceil",
+    **dict.fromkeys(("|", r"\lvert"), "abs"), **dict.fromkeys((r"\|", r"\lVert"), "norm"),
+    r"\lfloor": "floor", r"\lceil": "ceil",
 }  # fmt: skip
-"""A bracket → the function that it stands for."""
+"""A bracket → its function."""
 MATRICES = frozenset({"matrix", "pmatrix", "bmatrix", "smallmatrix"})
 LINES = frozenset({"aligned", "align", "equation", "gather", "gathered", "split"})
 
@@ -70,7 +69,7 @@ CONSTANT_COMMANDS = {r"\pi": "pi", r"\infty": "inf", "∞": "inf", "π": "pi"}
 LETTERS = {
     command[1:]: name for name, command in GREEK.items() if command[1:].isalpha() and name.isascii()
 } | {"epsilon": "epsilon"}
-"""A command without its backslash → the letter's name."""
+"""A command without its backslash → the name of its letter."""
 
 # Functions.
 
@@ -81,25 +80,26 @@ FUNCTION_COMMANDS = {
         *[(word, row.latex) for word, row in WORDS.items()],
     ]
     if (sign := re.fullmatch(r"\\([a-z]+) x", latex))
-} | {"det": "det", "exp": "exp", "log": "log", "tg": "tan", "tr": "trace"}
-"""A command without its backslash → the function: what the rows are written with, and what others write."""
+} | {"tg": "tan", "tr": "trace", **{word: word for word in ("det", "exp", "log")}}
+"""A command without its backslash → its function: commands of rows, and other spellings."""
 
 
-@cache
-def signs_of_functions() -> dict[str, str]:
-    r"""What a function is called in LaTeX, where that is not its name: ``\operatorname{S}`` is fresnels."""
-    signs = ((re.match(r"\\operatorname\{(\w+)\}", op.latex), op.name) for op in OPS)
-    return {sign[1]: name for sign, name in signs if sign and not is_function(sign[1])}
-
-
+signs_of_functions = cache(
+    lambda: {
+        sign[1]: op.name
+        for op in OPS
+        if (sign := re.match(r"\\operatorname\{(\w+)\}", op.latex)) and not is_function(sign[1])
+    }
+)
+r"""The names of functions in LaTeX that differ from ours: ``\operatorname{S}`` is fresnels."""
 BESSEL = {letter: f"bessel{letter.lower()}" for letter in "JYIK"}
-"""The letters of the functions whose order is a subscript."""
+"""A letter whose order is a subscript → its family of functions."""
 POLYGAMMA = "polygamma"
-"""The function whose order is a superscript, in parentheses."""
+"""The family whose order is a superscript, in parentheses."""
 FUNCTION_LETTERS = {r"\Gamma": "gamma", r"\psi": "digamma"}
-"""A letter → the function that it is before parentheses."""
+"""A letter → its function before parentheses."""
 ROOT = "root"
-"""The command that searches for a root; its subscript: ``E = 1``, or ``0 \\le E \\le 2``."""
+"""The command for a root; its subscript is ``E = 1`` or ``0 \\le E \\le 2``."""
 OVER_INDEX = ("sum", "prod")
 
 # Fonts, accents, and commands that take what follows.
@@ -109,17 +109,17 @@ FONTS = {
     r"\bm", r"\text", r"\textit", r"\textrm", r"\textbf", r"\texttt",
 }  # fmt: skip
 UPRIGHT = {r"\mathrm", r"\text", r"\textrm", r"\mathsf"}
-"""Fonts in which a function is set, and a name is not."""
+"""The fonts of functions, which names do not have."""
 FONT_BELOW = re.compile(r"\\(?:math|text)(?:rm|it|tt|bf)?\s*\{([^{}]*)\}")
 WORDS_BETWEEN = frozenset({"if", "otherwise", "for", "else", "and", "or", "when", "output"})
 BELOW = LETTERS | FUNCTION_COMMANDS
-"""Letters and functions below the line, where ``\\max`` is a word."""
+"""Letters and functions in subscripts, where ``\\max`` is a word."""
 ACCENTS = {rf"\{name}": name for name in ("hat", "bar", "tilde", "vec", "dot", "ddot")}
 ACCENTS |= {r"\widehat": "hat", r"\overline": "bar", r"\widetilde": "tilde"}
 BINOMIALS = frozenset((r"\binom", r"\dbinom", r"\tbinom"))
 FRACTIONS = BINOMIALS | {r"\frac", r"\dfrac", r"\tfrac", r"\cfrac"}
 DIFFERENCES = {"Delta": "Δ", "delta": "δ"}
-"""A letter before a name → the sign that it is there."""
+"""A letter before a name → the sign of a difference."""
 
 # Items.
 
@@ -128,7 +128,7 @@ MARKS = {
     **dict.fromkeys((r"\top", r"\intercal", r"\degree"), "mark"),
     **dict.fromkeys((*ACCENTS, *FRACTIONS, r"\sqrt"), "macro"),
 }  # fmt: skip
-"""A sign or a command that is an item as it is → its kind."""
+"""A sign or a command that is an item by itself → its kind."""
 ITEMS = {
     **{rf"\{name}": ("name", letter) for name, letter in LETTERS.items()},
     **{rf"\{name}": ("function", function) for name, function in FUNCTION_COMMANDS.items()},
@@ -136,7 +136,7 @@ ITEMS = {
     **{sign: ("operator", ours) for sign, ours in OPERATORS.items()},
     **{sign: (kind, sign) for sign, kind in MARKS.items()},
 }
-"""A sign or a command that is an item by itself → its kind, and our text."""
+"""A sign or a command that is an item → its kind, and our text."""
 
 
 class Item(NamedTuple):
@@ -144,8 +144,8 @@ class Item(NamedTuple):
 
     The kinds are ``number``, ``name``, ``operand`` (text that binds as tightly), ``paren`` (the inside of
     parentheses), ``brace``, ``function``, ``operator``, ``equals``, ``comma``, ``above`` and ``below`` (the
-    signs), ``factorial``, ``raw`` (braces below the line), ``mark`` (of a transpose or an angle),
-    ``words``, ``cell`` and ``row``, and ``macro`` for a command that takes what follows.
+    signs), ``factorial``, ``raw`` (a subscript in braces), ``mark`` (of a transpose or an angle),
+    ``words``, ``cell``, ``row``, and ``macro`` for a command with arguments.
     """
 
     kind: str
@@ -155,17 +155,17 @@ class Item(NamedTuple):
 
     @property
     def place(self) -> Span:
-        """Its span."""
+        """The item's span."""
         return self.start, self.end
 
 
 OPERAND_KINDS = frozenset({"number", "name", "operand", "paren", "brace", "factorial"})
 ENDING_ITEMS = frozenset({"operator", "comma"})
-"""What ends the operand of a function without parentheses."""
+"""The kinds that end the operand of a function without parentheses."""
 MARKED = ("above", "below")
 """The signs of a power and of a subscript."""
 
-# What a function, a subscript or a power looks like.
+# Patterns of functions, subscripts and powers.
 
 BEFORE_GROUP = re.compile(r"\s*(?:\\left\s*)?\(")
 ORDER_BELOW = re.compile(
@@ -176,16 +176,16 @@ ALONE = {
     "psi": re.compile(r"\\psi(?![A-Za-z_]|\s*\^\s*\{\s*\(|\s*(?:\\left\s*)?\()"),
     "sigma": re.compile(r"\\sigma(?![A-Za-z_]|\s*(?:\\left\s*)?\()"),
 }
-"""A letter that is a function before parentheses, where it stands without them."""
+"""A letter that is a function before parentheses → its pattern without them."""
 SIMPLE = re.compile(r"\w+|[0-9.]+")
 INDEX = re.compile(r"\s*([A-Za-z])\s*=\s*(-?[0-9A-Za-z][0-9A-Za-z+\-\s]*?)\s*")
 BOUND = re.compile(r"-?\w+(?:\s*[-+*]\s*\w+)*")
 INDICES = re.compile(
     r"\\(?:sum|prod)(?![A-Za-z])\s*(?:\\limits\s*)?(?:\^\s*(?:\{[^{}]*\}|\w)\s*)?_\s*\{\s*([A-Za-z])\s*=\s*([-\w]+)"
 )
-"""An index of a sum or a product, and where it begins."""
+"""An index of a sum or a product, and its first value."""
 PLACE = re.compile(r"([A-Za-z])([+-][0-9]+)?")
-"""An index of an element, and what is added to it."""
+"""An index of an element, and the number added to it."""
 DIFFERENTIAL = re.compile(r"d(?:\^(?P<order>[1-9]))?(?:\*|$)")
 """The numerator of a derivative: ``d``, with its order."""
 BY = re.compile(r"d\*(?P<name>[^\W\d]\w*)(?:\^(?P<order>[1-9]))?")
@@ -194,7 +194,7 @@ SEARCHED = re.compile(
     r"(?P<one>[^=<]+)=(?P<start>.+)|(?P<low>.+?)\\le(?![a-z])(?P<other>.+)\\le(?![a-z])(?P<high>.+)"
 )
 ABOVE_A_NAME = re.compile(r"\(\w+(?: [+-] \w+)?\)")
-"""What says a step, a sample or a derivative above a name: ``x^{(k + 1)}``."""
+"""A count of steps, samples or derivatives above a name: ``x^{(k + 1)}``."""
 CONDITION = re.compile(r"([^<>=!]+) (<=|>=|==|!=|<|>) ([^<>=!]+)")
 ORDERS = {"<": "<", ">": ">", "==": "=", "<=": "<=", ">=": ">=", "!=": "<>"}
-"""A comparison → the orders of its two sides for which it holds."""
+"""A comparison → the orders of its sides for which it holds."""

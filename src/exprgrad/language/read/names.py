@@ -1,7 +1,7 @@
 """Names beyond ASCII: what may be one, and how it is written.
 
-A name is what ``str.isidentifier`` accepts, in NFC, without the characters that look like an operator,
-or a superscript, or show nothing: ``a·b`` is a product, and ``xⁿ`` a power.
+A name is what ``str.isidentifier`` accepts, in NFC, without superscripts, invisible characters, and
+characters that look like an operator: ``a·b`` is a product, and ``xⁿ`` a power.
 """
 
 import re
@@ -19,31 +19,26 @@ LOOK_ALIKES = {
     "ˆ": "^", "ǀ": "|", "ǁ": "‖", "ǃ": "!", "ꞏ": "*", "ᐧ": "*", "・": "*", "･": "*", "ᐳ": ">", "ᐸ": "<",
     "ʹ": "'", "ʼ": "'", "ʺ": '"', "ˋ": "`",
 }  # fmt: skip
-"""Letters, as Unicode has it, that are taken for an operator or a mark → that one."""
+"""Letters, by Unicode, that look like an operator or a mark → that sign."""
 INVISIBLE = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200c\u200d\u3164\ufe00-\ufe0f\uffa0\U00016fe4\U000e0100-\U000e01ef]"
 )
-"""A letter or a mark, as Unicode has it, that shows nothing: joiners, fillers, selectors of variants."""
+"""Letters and marks, by Unicode, that are invisible: joiners, fillers, selectors of variants."""
 
 
 def plain_name(text: str) -> str | None:
-    """The name that a word is, in NFC and with constants by their names; None if it is none."""
+    """Normalize a name: NFC, and constants by their names; None for a word that is no name."""
     if text in CONSTANT_SIGNS:
         return CONSTANT_SIGNS[text]
     name = unicodedata.normalize("NFC", text)
     is_name = (
         name.isidentifier()
-        and not any(map(is_foreign_character, name))
+        and LOOK_ALIKES.keys().isdisjoint(name)
+        and not INVISIBLE.search(name)
+        and not any(unicodedata.decomposition(letter).startswith("<super>") for letter in name)
         and not begins_with_pi(name)
     )
     return name if is_name else None
-
-
-def is_foreign_character(character: str) -> bool:
-    """Whether a character is no part of a name although ``isidentifier`` accepts it."""
-    if character in LOOK_ALIKES or INVISIBLE.match(character):
-        return True
-    return unicodedata.decomposition(character).startswith("<super>")
 
 
 def begins_with_pi(name: str) -> bool:

@@ -14,7 +14,7 @@ from exprgrad.source import Source
 __all__ = ["at_shapes", "builder_of", "need_number", "parse_text", "read_graph"]
 
 PERCENTAGE = r"(?m)^[^#\r\n]*?(?<![\w.])([0-9.]{1,20})% +(?!of\b)([-+] ?)?(\w{1,20})"
-"""A remainder that is written as a percentage is, ``50% x``; compiled where it is needed."""
+"""A remainder that looks like a percentage, ``50% x``; compiled where it is needed."""
 
 
 def parse_text(text: str, *, is_expression: bool = True) -> Graph:
@@ -33,12 +33,12 @@ def parse_text(text: str, *, is_expression: bool = True) -> Graph:
 
 
 def read_graph(text: str) -> Graph:
-    """Read a text into a graph; what is wrong is raised as it is met."""
+    """Read a text into a graph; raise the first mistake in it."""
     return builder_of(text).graph
 
 
 def builder_of(text: str, scanned: str | None = None) -> Builder:
-    """What read a text; ``scanned`` is the text as tokens are read off it, if that differs."""
+    """Read a text, and return its builder; ``scanned`` is the text for the scanner, if it differs."""
     try:
         return read_plainly(text, scanned)
     except InShort:
@@ -54,9 +54,9 @@ def builder_of(text: str, scanned: str | None = None) -> Builder:
 def at_shapes(
     graph: Graph, text: str, shapes: Mapping[str, Shape], origins: Mapping[str, str] | None = None
 ) -> Graph:
-    """The graph of a text at inputs of some shapes: with every node's, or as it is if all are numbers.
+    """Return the graph with every node's shape, or as it is if all inputs are numbers.
 
-    Raises ``ShapeError`` where the shapes do not fit; ``origins`` says where an input came from, such as a
+    Raises ``ShapeError`` where the shapes do not fit; ``origins`` names the source of an input, such as a
     file.
     """
     if is_scalar(graph) and not any(shapes.values()):

@@ -1,9 +1,8 @@
 """Texts that relate two sides: equations, ``L = R``, and models, ``y ~ EXPR``.
 
-The grammar knows no such statement, and needs none: a sign between two sides stands for a comparison,
-binds less tightly than all other operators, and does not chain.  So tokens are read off a text in which
-each such sign is ``<``, and whatever else reads the text, carets too, has it as typed.  In the graph it is
-a difference, the left side less the right.
+The grammar has no such statement.  The sign between two sides is read as a comparison, which binds less
+tightly than all other operators and does not chain: the scanner gets a text with ``<`` for each such sign,
+and errors show the text as typed.  The graph holds the difference, the left side less the right.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from exprgrad.source import Source, Span
 __all__ = ["Relation", "Relations", "read_relations"]
 
 IN_PLACE = "<"
-"""What tokens are read off for a sign: as long, and of the same precedence."""
+"""The operator that the scanner reads in place of the sign: as long, and of the same precedence."""
 SEPARATORS = ("NEWLINE", "SEMICOLON")
 
 
@@ -66,43 +65,36 @@ def read_relations(text: str, sign: str = "=", unknowns: Collection[str] = ()) -
 
 
 def read_related(text: str, sign: str, unknowns: frozenset[str]) -> Relations:
-    """The same; what is wrong is raised as it is met."""
+    """Read such a text; raise the first mistake in it.
+
+    A formula pasted over two lines must not be read as two statements.
+    """
     places = list(relating_signs(text, sign, unknowns))
     scanned = list(text)
     for start, _ in places:
         scanned[start] = IN_PLACE
     try:
         builder = builder_of(text, "".join(scanned))
-    except lalr.Unexpected as wrong:
-        raise error_as_typed(wrong, places, sign) from None
+    except lalr.Unexpected as wrong:  # with the sign as it was typed
+        kind = "EQUALS" if sign == "=" else lalr.UNKNOWN
+        last = (kind, *wrong.last[1:]) if wrong.last[1:] in places else wrong.last
+        kind = kind if wrong.span in places else wrong.kind
+        raise lalr.Unexpected(kind, wrong.span, wrong.expected, last) from None
     relations: list[Relation] = []
     for node, start, end, *_ in builder.results:
-        refuse_broken_line(text, start, relations[-1].span[1] if relations else start)
+        before = relations[-1].span[1] if relations else start
+        if text[start] in "+-−" and any(newline in text[before:start] for newline in "\r\n"):
+            raise LanguageError(
+                "unused-statement",
+                f"this line begins with '{text[start]}', and the one above it is a statement of its own",
+                span=(start, start + 1),
+                help="put a formula that spans lines in parentheses",
+            )
         left, right = node, None
         if bisect(places, (start, 0)) < bisect(places, (end, 0)):
             left, right = builder.graph.operands[node]
         relations.append(Relation(node, left, right, (start, end)))
     return Relations(builder.graph, tuple(relations))
-
-
-def error_as_typed(wrong: lalr.Unexpected, places: list[Span], sign: str) -> lalr.Unexpected:
-    """The first token that cannot follow those before it, with the sign as it was typed."""
-    kind = "EQUALS" if sign == "=" else lalr.UNKNOWN
-    last = (kind, *wrong.last[1:]) if wrong.last[1:] in places else wrong.last
-    return lalr.Unexpected(
-        kind if wrong.span in places else wrong.kind, wrong.span, wrong.expected, last
-    )
-
-
-def refuse_broken_line(text: str, start: int, before: int) -> None:
-    """A formula pasted over two lines must not be read as two; ``before`` is where the last one ends."""
-    if text[start] in "+-−" and any(end in text[before:start] for end in "\r\n"):
-        raise LanguageError(
-            "unused-statement",
-            f"this line begins with '{text[start]}', and the one above it is a statement of its own",
-            span=(start, start + 1),
-            help="put a formula that spans lines in parentheses",
-        )
 
 
 # Where the signs are.
@@ -152,9 +144,9 @@ def statement_tokens(text: str) -> Iterator[list[Token]]:
 def is_binding(
     left: list[Token], unknowns: frozenset[str], defined: Collection[str], rest: str
 ) -> bool:
-    """Whether the text before ``=`` is given a meaning: a name, ``f(x)`` or ``x[0]``.
+    """Tell whether ``=`` gives its left side a meaning: a name, ``f(x)`` or ``x[0]``.
 
-    A function of the table that may be defined is not, unless the ``rest`` of the text mentions it.
+    ``sech(x) = 1/2`` is an equation, unless the ``rest`` of the text mentions ``sech``.
     """
     kinds = [token.kind for token in left]
     if not kinds or kinds[0] != "NAME" or plain_name(left[0].word) in unknowns:
@@ -170,7 +162,7 @@ def is_binding(
 
 
 def refuse_second_sign(statement: list[Token], at: int) -> None:
-    """A statement relates two sides, and binds nothing."""
+    """Refuse a second sign in a statement that relates two sides."""
     sign = statement[at]
     for token in statement[:at] + statement[at + 1 :]:
         if token.kind == "COMPARISON" or token.word in ("=", sign.word):
@@ -186,7 +178,7 @@ def refuse_second_sign(statement: list[Token], at: int) -> None:
 
 
 def refuse_no_side(at: Token, sign: str, left: list[Token], right: list[Token]) -> None:
-    """A sign stands between two sides."""
+    """Refuse a sign with an empty side."""
     if not left or not right:
         where = "before" if not left else "after"
         example = "x^2 = 2" if sign == "=" else "y ~ a + b*x"

@@ -1,4 +1,4 @@
-"""Every node's shape, before anything is computed; and broadcasting, made explicit.
+"""The shapes of all nodes, before anything is computed; and broadcasting, made explicit.
 
 The graph of a text is the same for numbers and tensors.  Once the inputs' shapes are known,
 ``infer_shapes`` gives the graph in which every node has its shape, and an operand that is stretched is a
@@ -23,7 +23,7 @@ from exprgrad.graph.graph import (
     shape_size,
     transform_graph,
 )
-from exprgrad.graph.ops import BY_NAME
+from exprgrad.graph.ops import BY_INFIX, BY_NAME
 from exprgrad.graph.structural import MOST_AXES, ShapeMismatch, broadcast_shape, shape_text
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.write.infix import ATOM, node_texts, operand_level
@@ -40,13 +40,13 @@ MOST_LISTED = 4
 def infer_shapes(
     graph: Graph, text: str, shapes: Mapping[str, Shape], origins: Mapping[str, str] | None = None
 ) -> Graph:
-    """The graph with every node's shape, given the inputs'; raises ``ShapeError`` where they do not fit.
+    """Infer every node's shape from those of the inputs; raises ``ShapeError`` where they do not fit.
 
-    ``origins`` says where an input's shape came from, such as a file.
+    ``origins`` names the source of an input's shape, such as a file.
     """
 
     def with_shape(made: Graph, node: int, images: Sequence[int]) -> int:
-        """A node again, with its shape; what is stretched for it is made before it."""
+        """Copy a node with its shape, after the operands that are stretched for it."""
         kind, payload = graph.kinds[node], graph.payloads[node]
         operands = [images[operand] for operand in graph.operands[node]]
         given = [made.shape(operand) for operand in operands]
@@ -82,7 +82,7 @@ def infer_shapes(
 def suggest_shape_option(
     error: ShapeError, graph: Graph, shapes: Mapping[str, Shape]
 ) -> str | None:
-    """The help for shapes that do not fit, where only those in ``shapes`` were said."""
+    """Suggest which inputs are tensors, where only the ``shapes`` of some were given."""
     needed = dependency_flags(graph, *([] if error.node is None else [error.node]))
     unsaid = [name for name, node in graph.inputs.items() if name not in shapes and needed[node]]
     if not unsaid:
@@ -99,7 +99,7 @@ def suggest_shape_option(
 
 
 def stretched_to(made: Graph, operand: int, shape: Shape, span: Span) -> int:
-    """An operand in the shape of the result; a constant stretches by itself."""
+    """Stretch an operand to the result's shape; a constant stretches by itself."""
     its_shape = made.shape(operand)
     if its_shape == shape or (made.kinds[operand] == CONST and not its_shape):
         return operand
@@ -110,17 +110,16 @@ def stretched_to(made: Graph, operand: int, shape: Shape, span: Span) -> int:
 
 
 def product_sign(graph: Graph, text: str, node: int) -> str:
-    """The sign of a product that is an inner or a cross product to some, such as ``·``; or ""."""
-    if graph.kinds[node] != "mul":
+    """Return a product's sign that some read as an inner or a cross product, such as ``·``; else ""."""
+    if graph.kinds[node] != BY_INFIX["*"].name:
         return ""
     between = text[graph.occurrence(node, 0)[1] : graph.occurrence(node, 1)[0]]
     return "".join({*between} & {*"·×⋅∙"})
 
 
 def refuse_two_meanings(graph: Graph, text: str, node: int, given: Sequence[Shape]) -> None:
-    """``A²``, ``|A|``, ``v·w`` are of matrices and vectors to some, and go element by element to others."""
-    are_vectors = graph.kinds[node] == "mul" and len(given[0]) == len(given[1]) == 1
-    if are_vectors and product_sign(graph, text, node):
+    """Refuse ``A²``, ``|A|`` and ``v·w``, which some read element by element, and others do not."""
+    if product_sign(graph, text, node) and len(given[0]) == len(given[1]) == 1:
         raise ShapeMismatch(
             "a product of two vectors has two meanings",
             "the inner product is dot({bare[0]}, {bare[1]}); element by element, write {0}*{1}",
@@ -133,7 +132,7 @@ def refuse_two_meanings(graph: Graph, text: str, node: int, given: Sequence[Shap
             "the determinant is det({bare[0]}); abs({bare[0]}) is the size of each of its elements"
         )
         raise ShapeMismatch("a matrix between bars has two meanings", help, (0,))
-    if graph.kinds[node] != "pow":
+    if graph.kinds[node] != BY_INFIX["^"].name:
         return
     exponent = graph.operands[node][1]
     turned = graph.operands[exponent] if graph.kinds[exponent] == "neg" else ()
@@ -148,7 +147,7 @@ def refuse_two_meanings(graph: Graph, text: str, node: int, given: Sequence[Shap
 
 
 def bounded_shape(shape: Shape) -> Shape:
-    """A shape that an array can have."""
+    """Return a shape, unless it has more axes than an array can have."""
     if len(shape) > MOST_AXES:
         raise ShapeMismatch(f"{{op}} makes a tensor of more than {MOST_AXES} axes", None, ())
     return shape
@@ -162,7 +161,7 @@ def shape_complaint(
     mismatch: ShapeMismatch,
     origins: Mapping[str, str],
 ) -> ShapeError:
-    """The error for a node whose operands' shapes do not fit, with both and where they came from."""
+    """The error for operands whose shapes do not fit, with the shapes and their sources."""
     operands = graph.operands[node]
     names = graph.names()
     written = node_texts(graph, names)
@@ -177,7 +176,10 @@ def shape_complaint(
         related.append((f"{shape_text(given[at])}{origin}", graph.occurrence(node, at)))
     kind = graph.kinds[node]
     span = graph.span(node)
-    why = mismatch.why.format(*called, op=operation_title(kind, text[span[0]]))
+    is_list = (kind, text[span[0]]) == ("stack", "[")
+    sign = BY_NAME[kind].infix if kind in BY_NAME else ""
+    title = STRUCTURAL[kind].word if kind in STRUCTURAL else f"'{sign}'" if sign else kind
+    why = mismatch.why.format(*called, op="a list" if is_list else title)
     help = (kind in BY_NAME and elementwise_hint(kind, given, whole)) or mismatch.help
     if kind == "index" and text[span[0]] == "[" and help is None:
         help = "a ',' goes between two lists, as in [[1, 2], [3, 4]]"
@@ -193,20 +195,13 @@ def shape_complaint(
     return error
 
 
-def operation_title(kind: str, first: str) -> str:
-    """Return an operation's name for messages; ``first`` is the first character of its text."""
-    if kind in STRUCTURAL:
-        return "a list" if (kind, first) == ("stack", "[") else STRUCTURAL[kind].word
-    return f"'{BY_NAME[kind].infix}'" if BY_NAME[kind].infix else kind
-
-
 def elementwise_hint(kind: str, given: Sequence[Shape], apart: Sequence[int]) -> str | None:
     """Suggest a meaning for operands that do not broadcast; ``apart`` are those that differ."""
     if len(apart) != 2 or given[apart[0]] == given[apart[1]]:
         return None
     one, other = apart
     x, y = given[one], given[other]
-    if kind == "mul" and 1 <= len(x) <= 2 and 1 <= len(y) <= 2 and x[-1] == y[0]:
+    if BY_NAME[kind].infix == "*" and 1 <= len(x) <= 2 and 1 <= len(y) <= 2 and x[-1] == y[0]:
         return "for a product of matrices write {0} @ {1}"
     if len(x) == 2 and y == x[::-1]:
         return f"did you mean {{{other}}}.T?"
@@ -218,9 +213,9 @@ def elementwise_hint(kind: str, given: Sequence[Shape], apart: Sequence[int]) ->
 
 
 def fill_hint(help: str, called: Sequence[str], levels: Sequence[int]) -> str:
-    """A hint with the operands' texts in it, in parentheses where an operator would tear them apart.
+    """Fill a hint with the operands' texts, in parentheses where an operator beside them needs these.
 
-    ``bare[0]`` in a hint is an operand that needs none.
+    ``bare[0]`` in a hint is an operand without parentheses.
     """
     pairs = zip(called, levels, strict=True)
     atoms = [

@@ -1,6 +1,6 @@
-"""What the parser does with tensors: list literals, indices, and calls of structural rows with settings.
+"""The parser's actions for tensors: list literals, indices, and calls of structural rows with settings.
 
-Each function takes the parse's graph and text.  Settings are plain data and no nodes.
+Each function takes the parse's graph and text.  Settings are plain data, not nodes.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from exprgrad.errors import LanguageError
 from exprgrad.graph.graph import CONST, Graph, Literal, nest_entries
+from exprgrad.graph.ops import COMMON
 from exprgrad.graph.structural import MOST_AXES, Parameter, Structural
 from exprgrad.graph.tensors import WORDS
 from exprgrad.source import Span
@@ -25,16 +26,17 @@ LONGEST_WHOLE_NUMBER = 12
 SHORT_OPERAND = 40
 """The longest text of an operand that a hint repeats, in characters."""
 LARGEST_WHOLE = 2**53
-"""Up to here a double is every whole number."""
+"""The greatest number up to which doubles hold every whole number."""
 WHOLE_OPERATIONS: dict[str, Callable[[int, int], int]] = {
     **dict.fromkeys("+", operator.add),
     **dict.fromkeys("-−", operator.sub),
     **dict.fromkeys("*·×⋅∗∙\u0387", operator.mul),
 }
+(NEGATION,) = (op.name for op in COMMON if op.prefix)
 FLAGS = {"true": True, "false": False, "none": None}
 
 Value = tuple[int, ...]
-"""(node, start, end), and where it stood in parentheses, its own start and end inside them."""
+"""(node, start, end), and of an operand in parentheses its start and end inside them, too."""
 
 
 class Setting(NamedTuple):
@@ -90,18 +92,13 @@ def whole_infix(graph: Graph, text: str, left: Setting, symbol: Span, right: Set
     return Setting(value, left.start, right.end)
 
 
-def whole_group(graph: Graph, text: str, left: Span, value: Setting, right: Span) -> Setting:
-    """Parentheses."""
-    return Setting(value.value, left[0], right[1])
-
-
 def whole_at(graph: Graph, node: int | None) -> int | None:
-    """The whole number that a node is as it is written; None for anything else."""
+    """Return the whole number of a literal, or None."""
     if node is None:
         return None
     sign = 1
-    while graph.kinds[node] in ("neg", "parameter"):
-        sign = -sign if graph.kinds[node] == "neg" else sign
+    while graph.kinds[node] in (NEGATION, "parameter"):
+        sign = -sign if graph.kinds[node] == NEGATION else sign
         node = graph.operands[node][0]
     number = graph.payloads[node]
     if graph.kinds[node] != CONST or node in graph.symbols or type(number) is not float:
@@ -119,7 +116,7 @@ def word_setting(graph: Graph, text: str, span: Span) -> Setting:
 
 
 def slice_of(graph: Graph, text: str, *parts: Any) -> Setting:
-    """A slice: where it begins and ends, None for an end of the axis; its colon is a plain span."""
+    """A slice's start and stop, None for an end of the axis; the colon's part is a plain span."""
     at = next(at for at, part in enumerate(parts) if not isinstance(part, Setting))
     start, stop = parts[:at], parts[at + 1 :]
     ends = start[0].value if start else None, stop[0].value if stop else None
@@ -136,7 +133,7 @@ def empty_list(graph: Graph, text: str, left: Span, right: Span) -> NoReturn:
 
 
 def list_literal(graph: Graph, text: str, left: Span, elements: list[Value], right: Span) -> Value:
-    """``[…]``: one constant where all in it are numbers, else a stack of its elements."""
+    """Append ``[…]``: one constant if all elements are numbers, else a stack."""
     span = left[0], right[1]
     literal = literal_of(graph, [element[0] for element in elements], span)
     if literal is None:
@@ -148,14 +145,14 @@ def list_literal(graph: Graph, text: str, left: Span, elements: list[Value], rig
 def append_structural(
     graph: Graph, kind: str, operands: Sequence[Value], settings: tuple[Any, ...], span: Span
 ) -> Value:
-    """The node of a structural operation."""
+    """Append a structural operation."""
     nodes = tuple([operand[0] for operand in operands])
     occurrences = tuple([(operand[-2], operand[-1]) for operand in operands])
     return graph.append(kind, nodes, settings, span, occurrences), *span
 
 
 def literal_of(graph: Graph, nodes: list[int], span: Span) -> Literal | None:
-    """Numbers, or literals of one shape, side by side; None where something else is among them."""
+    """Join numbers, or literals of one shape, into a literal; None for anything else."""
     known = [part for node in nodes if (part := number_or_literal(graph, node, span)) is not None]
     if len(known) < len(nodes) or len({part.shape for part in known}) > 1:
         return None
@@ -166,7 +163,7 @@ def literal_of(graph: Graph, nodes: list[int], span: Span) -> Literal | None:
 
 
 def number_or_literal(graph: Graph, node: int, place: Span) -> Literal | None:
-    """A number that is written in a place, with or without a minus, or a list of them."""
+    """Return the literal at a place, a number with or without a minus or a list, or None."""
     first = first_of_literal(graph, node)
     payload = graph.payloads[first]
     is_there = place[0] <= graph.starts[first] and graph.ends[first] <= place[1]
@@ -179,8 +176,8 @@ def number_or_literal(graph: Graph, node: int, place: Span) -> Literal | None:
 
 
 def first_of_literal(graph: Graph, node: int) -> int:
-    """The first node of a literal: its sign comes after its number."""
-    return graph.operands[node][0] if graph.kinds[node] == "neg" else node
+    """Return the first node of a literal, whose sign comes after its number."""
+    return graph.operands[node][0] if graph.kinds[node] == NEGATION else node
 
 
 def append_subscript(
@@ -203,9 +200,9 @@ def structural_call(
     *,
     elementwise: bool,
 ) -> Value | None:
-    """A call of a structural row; None if the word before the parentheses is none.
+    """Append a call of a structural row; None if the word before the parentheses names none.
 
-    ``elementwise``: whether the word is also that of an elementwise row, as ``max`` is.
+    ``elementwise``: whether the word also names an elementwise row, as ``max`` does.
     """
     row = WORDS.get(text[name[0] : name[1]])
     keywords = [value for value in values if isinstance(value, Keyword)]
@@ -257,7 +254,7 @@ def suggest_indexed_sum(text: str, word: str, operands: Sequence[Value]) -> str:
 def are_settings(
     graph: Graph, row: Structural, operands: Sequence[Value], extra: Sequence[Value]
 ) -> bool:
-    """Whether what follows the operands can be settings, and is not more of what is reduced."""
+    """Tell settings behind the operands from further operands."""
     if len(extra) > len(row.parameters):
         return False
     if not extra or not row.along_axes:
@@ -271,12 +268,12 @@ def are_settings(
 
 
 def is_list(graph: Graph, text: str, value: Value) -> bool:
-    """Whether an operand is a list as it stands."""
+    """Tell whether an operand is written as a list."""
     return graph.kinds[value[0]] in ("stack", CONST) and text[value[-2]] == "["
 
 
 def call_hint(text: str, row: Structural, operands: Sequence[Value], extra: Sequence[Value]) -> str:
-    """How a call with too few or too many operands is written."""
+    """Help for a call with too few or too many operands."""
     from exprgrad.language.mistakes.hints import swap_hint
 
     kinds = [parameter.kind for parameter in row.parameters]
@@ -317,7 +314,7 @@ def reduction_hint(row: Structural, written: list[str]) -> str:
 
 
 def call_usage(row: Structural) -> str:
-    """A call of a row with the settings that it needs."""
+    """Write an example of a call, with the settings that are required."""
     names = ["x", "y", "…"] if row.variadic else row.names
     needed = [
         example_setting(parameter) for parameter in row.parameters if parameter.default is ...
@@ -326,7 +323,7 @@ def call_usage(row: Structural) -> str:
 
 
 def surplus_keyword(text: str, name: Span, keyword: Keyword, *, several: bool) -> LanguageError:
-    """The error for a setting where there is none to set."""
+    """The error for a setting of a function that has none."""
     word = text[name[0] : name[1]]
     key = text[keyword.name[0] : keyword.name[1]]
     help = "its operands are given in order, without names; to compare, write =="
@@ -348,7 +345,7 @@ def settings_of(
     extra: Sequence[Value],
     keywords: Sequence[Keyword],
 ) -> tuple[Any, ...]:
-    """A row's settings, from what follows the operands and from keywords."""
+    """Collect a row's settings from the values behind its operands and from keywords."""
     behind = [*zip(row.parameters, extra, strict=False)][::-1]  # the last nodes are dropped first
     found = {parameter.name: drop_literal(graph, row, value) for parameter, value in behind}
     names = [parameter.name for parameter in row.parameters]
@@ -366,7 +363,7 @@ def settings_of(
 
 
 def keyword_hint(row: Structural, key: str, setting: Setting) -> str:
-    """Which setting was meant by one that a row does not have."""
+    """Help for a setting that a row does not have."""
     from exprgrad.language.mistakes.foreign import SETTINGS
     from exprgrad.language.mistakes.hints import nearest_word, norm_hint
 
@@ -384,7 +381,7 @@ def keyword_hint(row: Structural, key: str, setting: Setting) -> str:
 
 
 def drop_literal(graph: Graph, row: Structural, value: Value) -> Setting:
-    """A literal after the operands, taken out of the graph again: it is a setting, and no node."""
+    """Take a literal after the operands out of the graph again, as a setting."""
     node, *span = value[:3]
     literal = number_or_literal(graph, node, (value[1], value[2]))
     message = f"this is not a setting of {row.word}"
@@ -399,7 +396,7 @@ def drop_literal(graph: Graph, row: Structural, value: Value) -> Setting:
 
 
 class SettingKind(NamedTuple):
-    """A kind of settings: whether a value is one, what it is in words, and an example."""
+    """A kind of settings: a test for its values, its name in words, and an example."""
 
     fits: Callable[[Any], bool]
     words: str
@@ -407,20 +404,13 @@ class SettingKind(NamedTuple):
 
 
 def is_whole_setting(value: Any) -> bool:
-    """Whether a setting is a whole number."""
+    """Tell whether a setting is a whole number."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def is_listed(value: Any) -> bool:
-    """Whether a setting is a list of whole numbers."""
+    """Tell whether a setting is a list of whole numbers."""
     return isinstance(value, tuple) and all(map(is_whole_setting, value))
-
-
-def is_place(value: Any) -> bool:
-    """Whether a setting says what an index takes of one axis: a place, or a slice's two ends."""
-    if isinstance(value, tuple):
-        return len(value) == 2 and all(v is None or isinstance(v, int) for v in value)
-    return is_whole_setting(value)
 
 
 KINDS = {
@@ -441,35 +431,43 @@ KINDS = {
         "[2, 3]",
     ),
     "places": SettingKind(
-        lambda v: isinstance(v, tuple) and all(map(is_place, v)),
+        lambda v: (
+            isinstance(v, tuple)
+            and all(
+                is_whole_setting(place)
+                or (
+                    isinstance(place, tuple)
+                    and len(place) == 2
+                    and all(end is None or isinstance(end, int) for end in place)
+                )
+                for place in v
+            )
+        ),
         "a list of indices and [start, stop] pairs",
         "[0]",
     ),
 }
-"""What a parameter's kind takes."""
+"""A parameter's kind → the settings that it takes."""
 
 
 def example_setting(parameter: Parameter) -> str:
-    """How a parameter may be written."""
+    """Write an example of a setting."""
     return f"{parameter.name}={KINDS[parameter.kind].example}"
 
 
-def work_out_lengths(value: Any) -> Any:
-    """A shape with a 1 for each length that is left to be worked out, which is written -1."""
-    if isinstance(value, tuple):
-        return tuple([1 if length == -1 else length for length in value])
-    return 1 if value == -1 else value
-
-
 def check_setting(row: Structural, parameter: Parameter, given: Setting | None, span: Span) -> Any:
-    """A parameter's value, its kind made sure of."""
+    """Return a parameter's value, or its default; refuse one of another kind."""
     if given is None:
         if parameter.default is ...:
             message = f"{row.word} needs its setting '{parameter.name}'"
             raise LanguageError("bad-setting", message, span=span, help=f"write {call_usage(row)}")
         return parameter.default
     kind, value = KINDS[parameter.kind], given.value
-    if not kind.fits(work_out_lengths(value) if row.name == "reshape" else value):
+    checked = value
+    if row.name == "reshape":  # a length of -1 is worked out later
+        listed = value if isinstance(value, tuple) else (value,)
+        checked = tuple([1 if length == -1 else length for length in listed])
+    if not kind.fits(checked):
         place = given.start, given.end
         raise LanguageError(
             "bad-setting",
@@ -495,7 +493,7 @@ ACTIONS: dict[str, Callable[..., Any]] = {
     "transposed": lambda graph, text, value, mark: append_structural(
         graph, "transpose", [value], (None,), (value[1], mark[1])
     ),
-    "whole_group": whole_group,
+    "whole_group": lambda graph, text, left, given, right: Setting(given.value, left[0], right[1]),
     "whole_infix": whole_infix,
     "whole_signed": whole_signed,
     "word": word_setting,

@@ -1,8 +1,8 @@
-"""Graph to text: the language's own spelling, with the fewest parentheses that parse back.
+"""Graph to text: our own spelling, with the fewest parentheses that read back.
 
-``program_text`` writes a whole graph; ``node_texts`` writes each node cut short; ``rule_text`` writes local
-derivatives with the operands' names filled in; ``name_shared`` names what a text would say twice.  None of
-them recurses or takes more than linear time.
+``program_text`` writes a whole graph; ``node_texts`` writes each node, cut short; ``rule_text`` writes
+local derivatives with the operands' names; ``name_shared`` names the nodes that a text would repeat.  None
+of them recurses, and each takes linear time.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from exprgrad.graph.graph import (
     shape_size,
     transform_graph,
 )
-from exprgrad.graph.ops import BY_NAME
+from exprgrad.graph.ops import BY_INFIX, BY_NAME
 from exprgrad.language.read.builder import CONSTANTS
 from exprgrad.source import cut_text
 
@@ -65,7 +65,7 @@ def infix_pattern(kind: str, count: int, settings: Payload = None) -> tuple[Piec
 
 @cache
 def elementwise_pattern(kind: str, count: int) -> tuple[Piece, ...]:
-    """How an elementwise operation is written."""
+    """Make the pattern of an elementwise operation."""
     op = BY_NAME[kind]
     if op.prefix:
         return op.prefix, (0, SIGN)
@@ -82,7 +82,7 @@ def elementwise_pattern(kind: str, count: int) -> tuple[Piece, ...]:
 
 
 def structural_pattern(kind: str, count: int, settings: Settings) -> tuple[Piece, ...]:
-    """How a structural operation is written, with its settings."""
+    """Make the pattern of a structural operation, with its settings."""
     from exprgrad.graph.tensors import STRUCTURAL, index_text
 
     row = STRUCTURAL[kind]
@@ -99,7 +99,7 @@ def structural_pattern(kind: str, count: int, settings: Settings) -> tuple[Piece
 
 
 def bracket_pattern(opening: str, count: int, closing: str) -> tuple[Piece, ...]:
-    """So many operands between brackets."""
+    """Make the pattern of ``count`` operands between brackets."""
     parts: list[Piece] = [opening]
     for position in range(count):
         parts += [", ", (position, COMPARISON)] if position else [(position, COMPARISON)]
@@ -108,7 +108,7 @@ def bracket_pattern(opening: str, count: int, closing: str) -> tuple[Piece, ...]
 
 @cache
 def binding_level(kind: str) -> int:
-    """How tightly an operation binds."""
+    """Return how tightly an operation binds."""
     if kind not in BY_NAME:
         return MATMUL if kind == "matmul" else ATOM
     op = BY_NAME[kind]
@@ -118,7 +118,7 @@ def binding_level(kind: str) -> int:
 
 
 def leaf_text(graph: Graph, node: int, room: int | None = None) -> str:
-    """The text of an input or a constant, or the first ``room`` characters of a tensor."""
+    """Write an input or a constant, or the first ``room`` characters of a tensor."""
     payload = graph.payloads[node]
     if isinstance(payload, str):
         return payload
@@ -129,20 +129,20 @@ def leaf_text(graph: Graph, node: int, room: int | None = None) -> str:
 
 
 def count_tokens(text: str) -> int:
-    """How long a formula is to read: its names, numbers, signs and brackets, each counted as one."""
+    """Count a formula's names, numbers, signs and brackets."""
     return len(re.findall(r"[^\W\d]\w*|\d[\d.]*(?:e[+-]?\d+)?|\S", text))
 
 
 def leaf_level(text: str) -> int:
-    """How tightly a leaf binds: a negative constant, as derived graphs have, binds like a sign."""
+    """Return how tightly a leaf binds: a negative constant, as derived graphs have, binds like a sign."""
     return SIGN if text.startswith("-") else ATOM
 
 
 def program_text(graph: Graph, *, rows: bool = False, most: int | None = None) -> str:
-    """The whole graph as text that parses back to it: its named statements, then its output.
+    """Write the whole graph as text that reads back: its named statements, then its output.
 
-    With ``rows`` roots are written as calls of their rows, as texts of the table are.  A statement ends
-    after ``most`` names, numbers and signs: where all is written out, 30 products may come to 2^30 names.
+    With ``rows``, roots are calls of their rows, as in texts of the table.  A statement is cut after
+    ``most`` names, numbers and signs: written out, 30 products may come to 2^30 names.
     """
     names = graph.names()
     statements = [
@@ -164,7 +164,7 @@ def expression_text(
     rows: bool = False,
     most: int | None = None,
 ) -> str:
-    """One statement's right side; a node that has a name of its own is written as its name."""
+    """Write one statement's right side, with named nodes as their names."""
     return "".join(
         map(str, islice(expression_pieces(graph, root, names, binding, {}, rows=rows), most))
     )
@@ -179,7 +179,7 @@ def expression_pieces(
     *,
     rows: bool = False,
 ) -> Iterator[Piece]:
-    """The same in pieces; nodes that are ``given`` become positions, each with the level that it needs."""
+    """Write it in pieces; ``given`` nodes become positions, each with the level that it needs."""
     todo: list[Piece | int] = [root]
     while todo:
         item = todo.pop()
@@ -216,7 +216,7 @@ def expression_pieces(
 def unfold_items(
     items: Iterable[str | V], parts: Callable[[V], Sequence[str | V]]
 ) -> Iterator[str]:
-    """The texts that some items come to, from left to right; ``parts`` takes apart what is no text yet."""
+    """Yield the texts of some items, from left to right; ``parts`` splits an item that is no text."""
     todo = [*items][::-1]
     while todo:
         item = todo.pop()
@@ -227,12 +227,12 @@ def unfold_items(
 
 
 def skip_broadcast_node(graph: Graph, node: int) -> int:
-    """The node that is written in a node's place: broadcasting leaves no trace in a text."""
+    """Return the node itself, or the operand of a broadcast, which a text does not show."""
     return graph.operands[node][0] if node in graph.implicit else node
 
 
 def operand_level(graph: Graph, node: int, names: Mapping[int, str]) -> int:
-    """How tightly a node binds where it is used: a name is an atom."""
+    """Return how tightly a node's text binds as an operand: a name is an atom."""
     node = skip_broadcast_node(graph, node)
     if node in names:
         return ATOM
@@ -241,7 +241,7 @@ def operand_level(graph: Graph, node: int, names: Mapping[int, str]) -> int:
 
 
 def node_texts(graph: Graph, names: Mapping[int, str], limit: int = LIMIT) -> list[str]:
-    """Every node's own text, its named operands by name, cut to ``limit`` characters."""
+    """Write every node, with named operands as their names, cut to ``limit`` characters."""
     beginnings = text_prefixes(graph, names, {}, limit)
     return [cut_text(text, limit) for text in beginnings]
 
@@ -249,9 +249,9 @@ def node_texts(graph: Graph, names: Mapping[int, str], limit: int = LIMIT) -> li
 def text_prefixes(
     graph: Graph, names: Mapping[int, str], given: Mapping[int, tuple[str, int]], limit: int
 ) -> list[str]:
-    """The first ``limit + 1`` characters of every node's text.
+    """Write the first ``limit + 1`` characters of every node's text.
 
-    ``given`` replaces nodes by a text and its level, as a rule's operands are.
+    ``given`` replaces nodes, such as a rule's operands, by a text and its level.
     """
     room = limit + 1
     written: list[str] = []
@@ -277,11 +277,10 @@ def rule_text(
     values: Mapping[str, tuple[str, int]],
     numbers: Mapping[str, float] | None = None,
 ) -> tuple[str, int]:
-    """A rule with each of its names replaced by a text and its level, and the level of the whole.
+    """Write a rule with its names replaced by texts with levels; return the text and its level.
 
-    The text is cut to ``LIMIT`` characters.  ``numbers`` are what some of the names stand for: a
-    difference of whole numbers is worked out and a first power dropped, so that the derivative of ``x^3``
-    reads ``3*x^2``.
+    The text is cut to ``LIMIT`` characters.  ``numbers`` are the values of some names: differences of
+    whole numbers are computed and first powers dropped, so that the derivative of ``x^3`` is ``3*x^2``.
     """
     whole = {n: v for n, v in (numbers or {}).items() if v.is_integer() and 0 <= v < WRITTEN_OUT}
     rule = rule_with_numbers(rule, tuple(whole.items())) if whole else rule
@@ -294,7 +293,7 @@ def rule_text(
 
 @lru_cache(maxsize=1024)
 def rule_with_numbers(rule: Graph, given: tuple[tuple[str, float], ...]) -> Graph:
-    """A rule with numbers for some of its names, their differences worked out and first powers dropped."""
+    """Put numbers in a rule for some of its names, compute their differences and drop first powers."""
     numbers = dict(given)
 
     def known(made: Graph, node: int, images: Sequence[int]) -> int | None:
@@ -303,9 +302,9 @@ def rule_with_numbers(rule: Graph, given: tuple[tuple[str, float], ...]) -> Grap
         values = [made.payloads[operand] for operand in operands]
         if isinstance(name, str) and name in numbers:
             return made.append(CONST, (), numbers[name], rule.span(node))
-        if kind == "pow" and values[1] == 1:
+        if kind == BY_INFIX["^"].name and values[1] == 1:
             return operands[0]
-        if kind == "sub" and all(isinstance(value, float) for value in values):
+        if kind == BY_INFIX["-"].name and all(isinstance(value, float) for value in values):
             first, second = cast(list[float], values)
             return made.append(CONST, (), first - second, rule.span(node))
         return None
@@ -316,7 +315,7 @@ def rule_with_numbers(rule: Graph, given: tuple[tuple[str, float], ...]) -> Grap
 def operand_label(
     graph: Graph, node: int, names: Mapping[int, str], written: Sequence[str]
 ) -> tuple[str, int]:
-    """What a node is called where it is an operand: its name, else its text; and the text's level."""
+    """Return an operand's name, else its text; and the text's level."""
     node = skip_broadcast_node(graph, node)
     if node in names:
         return names[node], ATOM
@@ -332,7 +331,7 @@ def operation_text(
     limit: int = LIMIT,
     settings: Payload = None,
 ) -> str:
-    """One operation on operands of given texts and levels; ``spaced`` sets every symbol apart."""
+    """Write one operation on texts with levels; ``spaced`` puts blanks around every symbol."""
     return cut_text(
         text_beginning(kind, operands, limit + 1, spaced=spaced, settings=settings), limit
     )
@@ -346,7 +345,7 @@ def text_beginning(
     spaced: bool = False,
     settings: Payload = None,
 ) -> str:
-    """The first ``room`` characters of an operation's text."""
+    """Write the first ``room`` characters of an operation's text."""
     text = ""
     for part in infix_pattern(kind, len(operands), settings):
         if len(text) >= room:
@@ -363,14 +362,14 @@ def text_beginning(
 
 
 def setting_text(value: Any) -> str:
-    """A setting."""
+    """Write a setting."""
     if isinstance(value, tuple):
         return f"[{', '.join(map(setting_text, value))}]"
     return str(value)
 
 
 def literal_text(literal: Literal, room: int | None = None) -> str:
-    """A tensor that is written out, or its first ``room`` characters."""
+    """Write a literal tensor, or its first ``room`` characters."""
     shape = literal.shape
     sizes = [shape_size(shape[at:]) for at in range(len(shape) - 1, 0, -1)]
     pieces = ["[" * len(shape)]
@@ -382,19 +381,19 @@ def literal_text(literal: Literal, room: int | None = None) -> str:
     return "".join([*pieces, "]" * len(shape)])[:room]
 
 
-# Names for what a graph uses more than once, so that its text says everything once.
+# Names for nodes with several users, so that a text has each of them once.
 
 
 def fresh_names(graph: Graph, beginning: str) -> Iterator[str]:
-    """Names that nothing in a graph bears, such as t1, t2, …."""
+    """Yield names that are free in a graph: t1, t2, …."""
     taken = {*graph.inputs, *(binding.name for binding in graph.bindings), *CONSTANTS}
     return (name for number in count(1) if (name := f"{beginning}{number}") not in taken)
 
 
 def name_shared(graph: Graph) -> None:
-    """Make a statement of every operation that is used more than once and bears no name.
+    """Make a statement of every unnamed operation with several users.
 
-    The existing statements stay, in their order; each new one comes where it is first needed.
+    The existing statements stay, in their order; each new one comes before its first use.
     """
     uses = Counter(chain.from_iterable(graph.operands))
     known = graph.names()

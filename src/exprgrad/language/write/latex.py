@@ -1,24 +1,21 @@
 r"""Graph to LaTeX, as a paper would set it, for amsmath, KaTeX and MathJax.
 
-How an operation looks is its row's ``latex`` text; how tightly it binds, and which operands need
-parentheses, follow from the operators, braces and parentheses in that text.
+A row's ``latex`` text is the operation's look: each operand's name marks the operand's place.  The signs
+around a name decide which operands need parentheses there; those outside of brackets decide how tightly the
+whole binds.  A setting of a structural row is a subscript, ``\sum_{\text{axis }1} x``; so are an index's
+places, ``x_{0, 1{:}3}``.
 
-What is written reads in one way only.  These alone share a spelling, and are equal for all numbers: signs
-where a paper would move them, exact in doubles too (``-(a*b)`` and ``(-a)*b``, ``-(a/b)`` and
-``(-a)/b``, ``a - b`` and ``a + (-b)``); a row and its definition (``log1p(x)`` is ``\ln(1 + x)``);
-``3e20`` and ``3*10^20``; ``where(c, x, y)`` and ``where(c != 0, x, y)``.  A product of matrices looks
-like one of numbers; in a formula that has both, products number by number have a
-sign of their own.  A vector is a list in brackets, a matrix is one in parentheses.
+Each text has one reading.  Only these share a spelling, and are equal for all numbers: signs that a paper
+would move, exact in doubles, too (``-(a*b)`` and ``(-a)*b``, ``-(a/b)`` and ``(-a)/b``, ``a - b`` and
+``a + (-b)``); a row and its definition (``log1p(x)`` is ``\ln(1 + x)``); ``3e20`` and ``3*10^20``;
+``where(c, x, y)`` and ``where(c != 0, x, y)``.  A product of matrices looks like one of numbers; in a
+formula that has both, elementwise products have a sign of their own.  A vector is a list in brackets, a
+matrix is one in parentheses.
+
+The name ``w12`` is ``w_{12}``, ``sigma_x`` is ``\sigma_{x}``, ``rate`` is ``\mathit{rate}``.  Names are
+italic, functions upright: ``\mathit{sin}`` is an input, ``\sin x`` a sine.
 
 Nothing recurses, and time is linear in the graph and the text.
-
-A text has each operand's name where the operand goes.  The operators, braces and parentheses around a
-name say what may go there without parentheses; those outside of brackets say how tightly the whole
-binds.  So a row needs no more than its text.  A setting of a structural row is a subscript,
-``\sum_{\text{axis }1} x``; so are an index's places, ``x_{0, 1{:}3}``.
-
-Of names, ``w12`` is ``w_{12}``, ``sigma_x`` is ``\sigma_{x}``, ``rate`` is ``\mathit{rate}``.  Words are
-italic, for functions are upright: ``\mathit{sin}`` is an input, ``\sin x`` a sine.
 """
 
 from __future__ import annotations
@@ -30,7 +27,7 @@ from functools import cache, lru_cache
 from typing import Any, NamedTuple, cast
 
 from exprgrad.graph.graph import Algebra, Graph, Literal, Settings, interpret, nested_list_text
-from exprgrad.graph.ops import BY_NAME
+from exprgrad.graph.ops import BY_INFIX, BY_NAME
 from exprgrad.graph.structural import Parameter
 from exprgrad.graph.tensors import STRUCTURAL, index_text
 from exprgrad.language.read.parse import parse_text
@@ -46,15 +43,15 @@ NAMES = (
     "nu xi omicron pi rho sigma tau upsilon phi chi psi omega"
 )
 CAPITALS = "AB  EZH IK MN O P T  X  "
-"""The Latin capitals that Greek ones look like: TeX has no commands for these."""
+"""The Latin capitals that look like Greek ones, which have no commands in TeX."""
 
 
 MOST_COLUMNS = 10
-"""The most columns that amsmath gives a matrix, unless told otherwise."""
+"""The most columns of a matrix in amsmath, by default."""
 
 
 def greek_letters() -> dict[str, str]:
-    """The Greek letters, and a few that keep them company, by name and by themselves."""
+    """Map Greek letters and a few related ones, by name and as characters, to their commands."""
     table = {name: rf"\{name}" for name in ("ell", "hbar", "varphi", "vartheta")}
     table |= {"ς": r"\varsigma", "ϵ": r"\epsilon", "ϕ": r"\phi", "ϑ": r"\vartheta", "µ": r"\mu"}
     table |= {"ℓ": r"\ell", "ħ": r"\hbar"}
@@ -69,7 +66,7 @@ GREEK = greek_letters()
 
 
 def latex_symbol(name: str) -> str:
-    r"""One name in LaTeX; trailing digits and what follows ``_`` go below: ``x_{\mathrm{max}}``.
+    r"""Write a name in LaTeX; trailing digits and parts after ``_`` go below: ``x_{\mathrm{max}}``.
 
     Letters beyond ASCII and Greek are text, ``\textit{…}``: KaTeX, MathJax, XeLaTeX and LuaLaTeX set all
     of these, given a font that has them, pdfLaTeX the accented Latin ones.
@@ -84,7 +81,7 @@ def latex_symbol(name: str) -> str:
 
 
 def latex_word(text: str, font: str) -> str:
-    r"""A letter, a number or a word; a difference such as ``Δx`` is ``\Delta x``."""
+    r"""Write a letter, a number or a word; a difference such as ``Δx`` is ``\Delta x``."""
     simple = short_symbol(text)
     if simple:
         return simple
@@ -95,13 +92,13 @@ def latex_word(text: str, font: str) -> str:
 
 
 def short_symbol(text: str) -> str:
-    """A Greek letter, an ASCII letter or a number; else nothing."""
+    """Write a Greek letter, an ASCII letter or a number; "" for other words."""
     plain = text.isascii() and (len(text) == 1 or text.isdecimal())
     return GREEK.get(text) or (text if plain else "")
 
 
 def letter_by_letter(name: str, font: str) -> str:
-    """A name letter by letter in a font; as text, if math fonts lack one of its letters."""
+    """Write a name letter by letter in a font; as text, if math fonts lack a letter."""
     if all(letter.isascii() or letter in GREEK for letter in name):
         letters = [c if c.isascii() else f"{{{GREEK[c]}}}" for c in name]
         return f"{font}{{{''.join(letters)}}}".replace("_", r"\_")
@@ -110,7 +107,7 @@ def letter_by_letter(name: str, font: str) -> str:
 
 
 def latex_numeral(text: str) -> str:
-    """A number, in scientific notation if it is long; anything else as it is."""
+    """Write a number, in scientific notation if it has an exponent; other texts stay as they are."""
     sign, size = ("-", text[1:]) if text.startswith("-") else ("", text)
     mantissa, _, exponent = size.partition("e") if size[:1].isdecimal() else (size, "", "")
     if not exponent:
@@ -120,7 +117,7 @@ def latex_numeral(text: str) -> str:
 
 
 def latex_literal(value: Literal) -> str:
-    """A tensor that is written out."""
+    """Write a literal tensor."""
     entries = [latex_numeral(number_text(entry)) for entry in value.numbers]
     if len(value.shape) == 2 and value.shape[1] <= MOST_COLUMNS:
         width = value.shape[1]
@@ -129,7 +126,7 @@ def latex_literal(value: Literal) -> str:
     return nested_list_text(entries, value.shape)
 
 
-# How an operation looks: the op table's texts, taken apart.
+# The looks of operations: the op table's texts, taken apart.
 
 RELATION, WHOLE, SUM, QUOTIENT, PRODUCT, APPLIED, POWER, CALL, ATOM = range(9)
 """How tightly a text binds.  A relation that is a number is put in Iverson brackets."""
@@ -145,7 +142,7 @@ SIDES = {
     "_": (ATOM, ATOM, WHOLE),
     **dict.fromkeys(("<", ">", "=", r"\le", r"\ge", r"\ne"), (RELATION, SUM, SUM)),
 }
-"""What LaTeX's own operators ask for: the level of the whole, of its left side, of its right side."""
+"""An operator of LaTeX → the level of the whole, of its left side, of its right side."""
 
 TIMES = r" \cdot "
 TOKEN = re.compile(
@@ -157,7 +154,7 @@ APPLICATION = re.compile(
 
 
 class Slot(NamedTuple):
-    """Where an operand goes in a row's text."""
+    """An operand's place in a row's text."""
 
     position: int
     need: int  # the lowest level without parentheses
@@ -183,14 +180,14 @@ class LatexForm(NamedTuple):
 
 
 ENTRYWISE = "entrywise"
-"""The kind of a product of tensors, number by number, that is written with a sign of its own."""
+"""The kind of an elementwise product of tensors, which has a sign of its own."""
 HADAMARD = r"x \odot y"
 OPERATOR = re.compile(r"\\(?:operatorname\{[^}]*\}|sum|prod|max|min)")
 
 
 @cache
 def latex_form(kind: str, count: int, small: bool, settings: Settings | None = None) -> LatexForm:
-    """The form of an operation with ``count`` operands; if small, its fraction has a solidus."""
+    """Make the form of an operation with ``count`` operands; a small one has a solidus, no fraction."""
     text, names, variadic = row_text(kind, settings)
     if variadic:
         names = tuple(f"x{position}" for position in range(count))
@@ -211,11 +208,13 @@ def latex_form(kind: str, count: int, small: bool, settings: Settings | None = N
     slots = tuple(part for part in parts if isinstance(part, Slot))
     ends_below = isinstance(parts[-1], str) and parts[-1].rpartition("_{")[1] == "_{"
     head = applied[1] if applied else ""
-    return LatexForm(parts, slots, level, head, divides, cases, ends_below, kind == "mul")
+    return LatexForm(
+        parts, slots, level, head, divides, cases, ends_below, kind == BY_INFIX["*"].name
+    )
 
 
 def row_text(kind: str, settings: Settings | None) -> tuple[str, tuple[str, ...], bool]:
-    """A row's text, its operands' names, and whether it takes any number of them."""
+    """Return a row's text, its operands' names, and whether it takes any number of them."""
     if kind == ENTRYWISE:
         return HADAMARD, ("x", "y"), False
     if kind in BY_NAME:
@@ -226,11 +225,11 @@ def row_text(kind: str, settings: Settings | None) -> tuple[str, tuple[str, ...]
 
 
 ROOTS: dict[str, str] = {}
-"""The texts of roots' rows, made of their equations as they are met."""
+"""The texts of roots' rows, each made of its equation at its first use."""
 
 
 def parse_template(text: str, positions: dict[str, int]) -> tuple[tuple[str | Slot, ...], int]:
-    """A text's literals and slots, and the level of its loosest operator outside of brackets."""
+    """Split a text into literals and slots; find the level of its loosest operator outside of brackets."""
     tokens = [("", ""), *TOKEN.findall(text), ("", ""), ("", "")]
     parts: list[str | Slot] = [""]
     level, smalls = ATOM, [False]
@@ -251,7 +250,7 @@ def parse_template(text: str, positions: dict[str, int]) -> tuple[tuple[str | Sl
 
 
 def slot_between(position: int, before: str, after: str, small: bool, condition: bool) -> Slot:
-    """A slot between two tokens."""
+    """Make the slot between two tokens."""
     left, right = SIDES.get(before), SIDES.get(after)
     need = max(left[2] if left else WHOLE, right[1] if right else WHOLE)
     folds = before == "+" and not right
@@ -261,13 +260,13 @@ def slot_between(position: int, before: str, after: str, small: bool, condition:
 
 
 def own_letters(kind: str) -> set[str]:
-    r"""The letters and commands that a row's text has of its own: ``e`` for ``exp``, say."""
+    r"""Collect the letters and commands of a row's text other than its operands: ``e`` of ``exp``, say."""
     op = BY_NAME[kind]
     return {token for token, _ in TOKEN.findall(op.latex)} - {*op.names, "x", "y"}
 
 
 def structural_text(kind: str, settings: Settings) -> str:
-    """A row's text, its settings put in where they are not the defaults."""
+    """Write a structural row's text with the settings that differ from the defaults."""
     row = STRUCTURAL[kind]
     text = row.latex
     if kind == "index":
@@ -285,12 +284,12 @@ def structural_text(kind: str, settings: Settings) -> str:
 
 
 def subscript_text(text: str) -> str:
-    """A subscript."""
+    """Write a subscript."""
     return f"_{{{text}}}"
 
 
 def setting_in_latex(parameter: Parameter, value: Any) -> str:
-    """A setting as it stands in a subscript."""
+    """Write a setting for a subscript."""
     if parameter.kind in SETTINGS:
         return SETTINGS[parameter.kind](parameter, value)
     if value is None:
@@ -300,12 +299,12 @@ def setting_in_latex(parameter: Parameter, value: Any) -> str:
 
 
 def list_numbers(value: Any) -> str:
-    """A whole number, or several."""
+    """Write a whole number, or several."""
     return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def places_text(listed: Any) -> str:
-    """What an index takes, axis by axis."""
+    """Write an index, axis by axis."""
     return ", ".join(index_text(place).replace(":", "{:}") for place in listed)
 
 
@@ -316,14 +315,14 @@ SETTINGS: dict[str, Callable[[Parameter, Any], str]] = {
     "shape": lambda parameter, value: r" \times ".join(map(str, value)),
     "size": lambda parameter, value: list_numbers(value),
 }
-"""How settings are written, by their kind; those of axes begin with a word."""
+"""A kind of settings → what writes one; settings of axes are not here, and begin with a word."""
 
 NUMBER, NAME, WORD, DELTA, FUNCTION, FRACTION, CALLED, OPEN, LIST, OTHER = range(10)
-"""What a text begins or ends with, as far as a product cares."""
+"""The beginnings and endings of texts that a product distinguishes."""
 
 
 class OperandLook(NamedTuple):
-    """What a user needs to know of an operand's text."""
+    """The facts about an operand's text that the operation around it depends on."""
 
     level: int
     minus: bool
@@ -335,7 +334,7 @@ class OperandLook(NamedTuple):
 
 
 def needs_parentheses(slot: Slot, look: OperandLook) -> bool:
-    """Whether an operand stands in parentheses, or brackets, there."""
+    """Tell whether an operand needs parentheses, or brackets, in a slot."""
     if slot.condition and look.level == RELATION:
         return False
     if (slot.after == "_" and look.below) or (slot.entrywise and look.matrices):
@@ -345,7 +344,7 @@ def needs_parentheses(slot: Slot, look: OperandLook) -> bool:
 
 @lru_cache(1024)
 def leaf_look(text: str) -> OperandLook:
-    """How a name or a constant looks."""
+    """Return the look of a name or a constant."""
     size = text.removeprefix("-")
     level, first = next((looks for begins, looks in LEAVES if re.match(begins, size)), (ATOM, NAME))
     tall, last = size.startswith(r"\begin"), first if level == ATOM and first != LIST else OTHER
@@ -361,14 +360,14 @@ LEAVES = (
     (r"\\[Dd]elta ", (POWER, NAME)),
     (r"\\begin|\[", (ATOM, LIST)),
 )
-"""Names and constants by what they begin with: how tightly they bind, and what a product meets there."""
+"""The beginning of a name or a constant → how tightly it binds, and its beginning for a product."""
 
 
 @lru_cache(1024)
 def combine_looks(
     kind: str, small: bool, looks: tuple[OperandLook, ...], settings: Settings | None = None
 ) -> OperandLook:
-    """How an operation on operands of such looks looks."""
+    """Work out the look of an operation from the looks of its operands."""
     shape = latex_form(kind, len(looks), small, settings)
     tall = shape.divides or shape.cases or any(inner.tall for inner in looks)
     if shape.head:
@@ -398,12 +397,12 @@ def combine_looks(
 
 
 def operand_edges(outer: Slot, inner: OperandLook) -> tuple[int, int]:
-    """What an operand begins and ends with, parentheses included."""
+    """Return an operand's beginning and ending, parentheses included."""
     return (OPEN, OTHER) if needs_parentheses(outer, inner) else (inner.first, inner.last)
 
 
 def factor_separator(last: int, first: int) -> str:
-    """The separator of two factors: none, where that cannot be read as a number, a call or a word."""
+    """Return the separator of two factors: a blank, where that has one reading."""
     call = first == OPEN and last in (NAME, WORD)
     if first in (NUMBER, LIST) or last == DELTA or call or (last, first) == (NUMBER, FRACTION):
         return TIMES
@@ -414,14 +413,14 @@ def factor_separator(last: int, first: int) -> str:
 # A whole graph.
 
 UNSIGNED, CLOSED, OPENED, CHAINED = 1, 2, 4, 8
-"""How to write a node: its sign left out; with a factor to follow; for what it is, not by its name; as
-further cases of the cases it is in."""
+"""Flags for writing a node: without its sign; before a factor; by its operation, not its name; as further
+lines of the cases around it."""
 
 CONSTANTS = {"pi": r"\pi", "inf": r"\infty", "nan": r"\mathrm{NaN}"}
 
 
 class FormulaPage(NamedTuple):
-    """A graph as people wrote it, what its names are called, and how each node looks, large and small.
+    """A graph as people wrote it, its names in LaTeX, and each node's looks, large and small.
 
     Exponents and indices are small: quotients have a solidus there.
     """
@@ -432,14 +431,14 @@ class FormulaPage(NamedTuple):
 
 
 Unwritten = tuple[int, bool, int]
-"""A node that is yet to be written, whether it is small, and how."""
+"""A node still to be written, whether it is small, and its flags."""
 Item = str | Unwritten
 
 
 def graph_latex(graph: Graph, left: str = "") -> str:
-    """The whole graph: one formula, or its named statements and its output, a line each.
+    """Write the whole graph: one formula, or its named statements and its output, a line each.
 
-    ``left`` is what an output without a name is called, in LaTeX.
+    ``left`` is the LaTeX name for an output without a name.
     """
     called, own = symbols_of_names(graph), graph.names()
     shown = lay_out_formula(graph, called)
@@ -458,22 +457,22 @@ def graph_latex(graph: Graph, left: str = "") -> str:
 
 
 def node_latex(graph: Graph, node: int) -> str:
-    """One node in terms of the named ones: a partial derivative in a derived graph, say."""
+    """Write one node in terms of the named ones: a partial derivative in a derived graph, say."""
     return latex_expression(lay_out_formula(graph, symbols_of_names(graph)), node, 0)
 
 
 def symbols_of_names(graph: Graph) -> dict[str, str]:
-    r"""Each of the graph's names in LaTeX: its ``symbol``, unless that is taken.
+    r"""Write the graph's names in LaTeX, each by its ``symbol`` unless that is taken.
 
-    A symbol is taken by an earlier name (``x1``, ``x_1``), by a constant or by a row (``e`` where there
-    is an ``exp``, or a power of it).  The name is then written letter by letter, ``\mathtt{x\_1}``.
+    A symbol may be taken by an earlier name (``x1``, ``x_1``), by a constant or by a row (``e`` beside
+    ``exp``).  The name is then written letter by letter, ``\mathtt{x\_1}``.
     """
     taken = {CONSTANTS[spelling] for spelling in graph.symbols.values()}
     for kind in BY_NAME.keys() & set(graph.kinds):
         taken |= own_letters(kind)
     names, base = graph.names(), graph.inputs.get("e")
     for kind, operands, payload in zip(graph.kinds, graph.operands, graph.payloads, strict=True):
-        if kind == "pow" and operands[0] == base:
+        if kind == BY_INFIX["^"].name and operands[0] == base:
             taken |= own_letters("exp")
         if kind == "index" and operands[0] in names:
             (at,) = cast(Settings, payload)
@@ -487,7 +486,7 @@ def symbols_of_names(graph: Graph) -> dict[str, str]:
 
 
 def lay_out_formula(graph: Graph, called: dict[str, str]) -> FormulaPage:
-    """Look at every node, large and small, operands first."""
+    """Work out the looks of every node, large and small, operands first."""
     names = {node: called[name] for node, name in graph.names().items()}
     for kind in {*graph.kinds} - ROOTS.keys():
         if kind in BY_NAME and BY_NAME[kind].equation is not None:
@@ -502,7 +501,7 @@ def lay_out_formula(graph: Graph, called: dict[str, str]) -> FormulaPage:
 
 
 def root_text(kind: str) -> str:
-    r"""A root as a row's text: ``\operatorname{root}_{E = start}(E - p1 \sin E - p0)``."""
+    r"""Write the text of a root's row: ``\operatorname{root}_{E = start}(E - p1 \sin E - p0)``."""
     op = BY_NAME[kind]
     equation = op.equation
     assert equation is not None
@@ -518,13 +517,13 @@ def root_text(kind: str) -> str:
 
 
 PARAMETER = re.compile(r"p(?:_\{)?(\d+)\}?")
-"""What the row of a root calls an operand, and how that looks in LaTeX."""
+"""An operand's name in the row of a root, plain or in LaTeX."""
 
 
 def as_written(graph: Graph) -> Graph:
-    """The graph as people wrote it: what broadcasting put in leaves no trace.
+    """Return the graph as people wrote it, without the nodes of broadcasting.
 
-    Beside products of matrices, those of what may be tensors are of another kind: ``ENTRYWISE``.
+    Beside products of matrices, elementwise products of possible tensors get the kind ``ENTRYWISE``.
     """
     found = copy(graph)
     found.operands = [
@@ -534,18 +533,20 @@ def as_written(graph: Graph) -> Graph:
     if not {"matmul", "dot"}.isdisjoint(graph.kinds):
         numbers = known_numbers(found)
         found.kinds = [
-            ENTRYWISE if kind == "mul" and not any(numbers[o] for o in operands) else kind
+            ENTRYWISE
+            if kind == BY_INFIX["*"].name and not any(numbers[o] for o in operands)
+            else kind
             for kind, operands in zip(graph.kinds, found.operands, strict=True)
         ]
     return found
 
 
 def known_numbers(graph: Graph) -> list[bool]:
-    """By node: whether it is a number whatever the inputs are, or by its shape if that is known."""
+    """Tell for each node whether it is a number, by its shape or for any inputs."""
     shapes = dict(enumerate(graph.shapes))  # empty where the graph carries none
 
     def is_number(graph: Graph, node: int, operands: Sequence[bool]) -> bool:
-        """Whether an operation makes a number, given whether its operands are."""
+        """Tell whether an operation makes a number, given whether its operands are numbers."""
         if shapes.get(node) == ():
             return True
         kind, settings = graph.kinds[node], cast(Settings, graph.payloads[node])
@@ -559,7 +560,7 @@ def known_numbers(graph: Graph) -> list[bool]:
 def form_in_formula(
     shown: FormulaPage, node: int, small: bool
 ) -> tuple[LatexForm, tuple[OperandLook, ...]]:
-    """How a node's operation is written, and how its operands look in its slots."""
+    """Return a node's form, and the looks of its operands in the form's slots."""
     graph, operands, looks = shown.graph, shown.graph.operands[node], shown.looks
     shape = latex_form(
         graph.kinds[node], len(operands), small, cast(Settings, graph.payloads[node])
@@ -568,7 +569,7 @@ def form_in_formula(
 
 
 def operand_look(shown: FormulaPage, node: int, small: bool) -> OperandLook:
-    """How an operation looks, given how its operands do."""
+    """Work out the look of a node's operation."""
     if raised_exponent(shown, node):
         return shown.looks[small][shown.graph.operands[node][0]]
     kind, settings = shown.graph.kinds[node], cast(Settings, shown.graph.payloads[node])
@@ -576,9 +577,9 @@ def operand_look(shown: FormulaPage, node: int, small: bool) -> OperandLook:
 
 
 def raised_exponent(shown: FormulaPage, node: int) -> str:
-    r"""The exponent that goes to the function's name, as in ``\sin^{2} x``: a whole one from 2 up."""
+    r"""Return the exponent for a function's name, as in ``\sin^{2} x``: a whole number above 1, or ""."""
     graph, operands = shown.graph, shown.graph.operands[node]
-    if graph.kinds[node] != "pow" or not shown.names.keys().isdisjoint(operands):
+    if graph.kinds[node] != BY_INFIX["^"].name or not shown.names.keys().isdisjoint(operands):
         return ""
     base, exponent = operands
     if not graph.operands[base] or graph.operands[exponent]:
@@ -590,7 +591,7 @@ def raised_exponent(shown: FormulaPage, node: int) -> str:
 
 
 def constant_text(graph: Graph, node: int) -> str:
-    """A constant: by its name, or as a number in scientific notation if it is long."""
+    """Write a constant: its name, or a number, in scientific notation if it is long."""
     value = graph.payloads[node]
     if isinstance(value, Literal):
         return latex_literal(value)
@@ -602,10 +603,10 @@ def constant_text(graph: Graph, node: int) -> str:
 
 
 def latex_expression(shown: FormulaPage, root: int, flags: int) -> str:
-    """A formula, written from left to right."""
+    """Write a formula, from left to right."""
 
     def written(part: Unwritten) -> list[Item]:
-        """A node as literals and operands."""
+        """Split a node into texts and operands."""
         node, small, how = part
         if node in shown.names and not how & OPENED:
             return [shown.names[node]]
@@ -622,21 +623,23 @@ def latex_expression(shown: FormulaPage, root: int, flags: int) -> str:
 
 
 def bracket_operand(item: Item, inner: OperandLook) -> list[Item]:
-    """An operand in parentheses; a relation in Iverson brackets."""
+    """Put an operand in parentheses; a relation in Iverson brackets."""
     left, right = "[]" if inner.level == RELATION else "()"
     return [rf"\left{left}", item, rf"\right{right}"] if inner.tall else [left, item, right]
 
 
 def latex_pieces(shown: FormulaPage, node: int, small: bool, flags: int) -> list[Item]:
-    """An operation as literals and operands."""
+    """Split an operation into texts and operands; a function's lone symbol has no parentheses."""
     power = raised_exponent(shown, node)
     node = shown.graph.operands[node][0] if power else node
     operands = shown.graph.operands[node]
     shape, looks = form_in_formula(shown, node, small)
     if shape.head:
         head = f"{shape.head}^{{{power}}}" if power else shape.head
-        loosest = ATOM if shown.graph.kinds[node] in BY_NAME else POWER
-        return apply_function(head, (operands[0], small, 0), looks[0], flags, loosest)
+        loosest = ATOM if shown.graph.kinds[node] in BY_NAME else POWER  # after a sum's sign
+        item, inner = (operands[0], small, 0), looks[0]
+        is_bare = inner.level >= loosest and not inner.minus and not flags & CLOSED
+        return [head, " ", item] if is_bare else [head, *bracket_operand(item, inner)]
     ends = [operand_edges(*pair) for pair in zip(shape.slots, looks, strict=True)]
     tall = any(inner.tall for inner in looks)
     items: list[Item] = ["-"] * (shape.divides and looks[0].minus and not flags & UNSIGNED)
@@ -661,7 +664,7 @@ def latex_pieces(shown: FormulaPage, node: int, small: bool, flags: int) -> list
 
 
 def flatten_cases(shown: FormulaPage, node: int, items: list[Item], flags: int) -> list[Item]:
-    """Cases in the last of the cases become further lines."""
+    """Make further lines of cases in the last of the cases."""
     beginning, last = items[0], items[-2]
     if isinstance(beginning, str) and flags & CHAINED:
         items[0] = beginning.removeprefix(r"\begin{cases} ")
@@ -674,7 +677,7 @@ def flatten_cases(shown: FormulaPage, node: int, items: list[Item], flags: int) 
 def operand_flags(
     shape: LatexForm, outer: Slot, inner: OperandLook, flags: int, function: bool
 ) -> int:
-    """How an operand is written: whether it loses its sign, and whether a factor follows it."""
+    """Choose an operand's flags: whether it loses its sign, and whether a factor follows it."""
     if needs_parentheses(outer, inner):
         return 0
     leads = outer == shape.slots[0] and (shape.divides or flags & UNSIGNED)
@@ -684,14 +687,3 @@ def operand_flags(
     )
     closed = follows or (outer == shape.parts[-1] and flags & CLOSED)
     return UNSIGNED * bool(unsigned) | CLOSED * bool(closed)
-
-
-def apply_function(
-    head: str, item: Item, inner: OperandLook, flags: int, loosest: int
-) -> list[Item]:
-    """A function of one operand; its parentheses are left out around a symbol, if no factor follows.
-
-    ``loosest`` is the level that goes without them: a power, after a sum's sign.
-    """
-    bare = inner.level >= loosest and not inner.minus and not flags & CLOSED
-    return [head, " ", item] if bare else [head, *bracket_operand(item, inner)]

@@ -1,12 +1,11 @@
 r"""LaTeX to MathML Core, which browsers draw without fonts or scripts of ours.
 
-It reads what ``latex.py`` writes and no other LaTeX, so how an operation looks stays said once, in its row.
-That is little: groups, scripts, fractions, roots, fences, words, letters, three environments.
-A library for all of LaTeX would be a dependency, and the core takes on none for this.
+Only LaTeX from ``latex.py`` is read, so that an operation's look is stated once, in its row: groups,
+scripts, fractions, roots, fences, words, letters, three environments.  That takes no library for all of
+LaTeX.
 
-MathML Core: https://www.w3.org/TR/mathml-core/ .  Every text is escaped.  What is open is kept on a
-stack, and elements hold each other until they are written at the end: nothing recurses, and time is linear
-in the text.
+MathML Core: https://www.w3.org/TR/mathml-core/ .  Every text is escaped.  Open rows are on a stack, and
+elements are written at the end: nothing recurses, and time is linear in the text.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ TOKEN = re.compile(
 )
 
 NOTHING, OPERAND, OPERATOR, FUNCTION = range(4)
-"""What a row ends with so far."""
+"""The kinds of a row's last token."""
 
 ITALIC, TYPED = ' style="font-style:italic"', ' mathvariant="normal" style="font-family:monospace"'
 UPRIGHT = ' mathvariant="normal"'
@@ -48,7 +47,7 @@ CLOSE = ' lspace="0" rspace="0"'
 THIN = '<mspace width="0.17em"/>'
 APPLY = "<mo>\u2061</mo>"
 NO_BREAK = "\u00a0"
-"""A blank that is kept at the end of a text."""
+"""A blank that browsers keep at the end of a text."""
 
 LETTERS = {
     command: letter
@@ -71,16 +70,16 @@ SIGNS = {
     "/": (f"<mo{CLOSE}>/</mo>", OPERATOR),
     ":": (f"<mo{CLOSE}>:</mo>", OPERAND),
 }
-"""Command → its element, and the token that then ends the row."""
+"""Command → its element, and its kind."""
 SIGNED = {sign: f'<mo form="prefix">{OPERATORS[sign]}</mo>' for sign in "+-"}
-"""Signs, rather than operators: those before an operand."""
+"""Signs before an operand."""
 FENCES = {
     r"\lfloor": "⌊", r"\rfloor": "⌋", r"\lceil": "⌈", r"\rceil": "⌉", r"\|": "‖",
     **{fence: fence for fence in "()[]|"},
 }  # fmt: skip
 CLOSING = {"(": ")", "[": "]"}
 TAKERS = {r"\frac": ("mfrac", 2), r"\sqrt": ("msqrt", 1)}
-"""Commands: the element, and how many groups it takes."""
+"""Command → its element, and the number of its groups."""
 LEFT, RIGHT = (
     'mtd style="text-align:left"',
     'mtd style="text-align:right;text-align:-webkit-right;padding-right:0"',
@@ -90,12 +89,12 @@ ENVIRONMENTS = {
     "aligned": ("", (RIGHT, LEFT), ""),
     "pmatrix": ("<mo>(</mo>", ("mtd",), "<mo>)</mo>"),
 }
-"""Environment → texts before the table, around cells by column (the last repeats), and after the table."""
+"""Environment → the text before its table, the tags of cells by column, the text after it."""
 
 
 @dataclass(slots=True)
 class Element:
-    """An element: its tag with attributes, and ``missing`` groups, which go to ``place`` and after."""
+    """An element: its tag with attributes, and the number of ``missing`` groups, which go to ``place``."""
 
     tag: str
     children: list[str | Element]
@@ -103,15 +102,15 @@ class Element:
     place: int = 0
 
     def written(self) -> list[str | Element]:
-        """What holds it, and what it holds."""
+        """Return its tags, with its children between them."""
         return [f"<{self.tag}>", *self.children, f"</{self.tag.partition(' ')[0]}>"]
 
 
 @dataclass(slots=True)
 class MathmlRow:
-    """An open row: ``until`` is the token that ends it, ``last`` the one it ends with so far.
+    """An open row: ``until`` is the token that ends it, ``last`` the kind of its last token.
 
-    ``lines`` are the rows of a table whose cell this is, and ``cells`` the tags of its columns.
+    For a table's cell, ``lines`` are the table's rows, and ``cells`` the tags of its columns.
     """
 
     until: str = ""
@@ -121,12 +120,12 @@ class MathmlRow:
     lines: list[str | Element] = field(default_factory=list)
 
     def taker(self) -> Element | None:
-        """The last element, if it waits for a group."""
+        """Return the last element, if it waits for a group."""
         last = self.children[-1] if self.children else ""
         return last if isinstance(last, Element) and last.missing else None
 
     def add(self, *content: str | Element, kind: int = OPERAND, enclosed: bool = False) -> None:
-        """One more atom, ``enclosed`` in fences or not, to which a function before it is applied."""
+        """Add an atom, ``enclosed`` in fences or not; a function before it is applied to it."""
         if self.last == FUNCTION:
             self.children += [APPLY] if enclosed else [APPLY, THIN]
         self.children += content
@@ -134,7 +133,7 @@ class MathmlRow:
 
 
 def mathml_of_latex(latex: str) -> str:
-    """A ``<math>`` element for a text of ``language/write/latex.py``.
+    """Write a ``<math>`` element for a text of ``language/write/latex.py``.
 
     Raises ``ValueError`` for LaTeX that this printer does not write.
     """
@@ -147,7 +146,7 @@ def mathml_of_latex(latex: str) -> str:
 
 
 def refuse_latex(what: str) -> NoReturn:
-    """Say what no printer of ours wrote."""
+    """Raise ``ValueError`` for LaTeX that is not ours."""
     raise ValueError(f"not LaTeX that exprgrad writes: {what!r}")
 
 
@@ -203,15 +202,19 @@ def take_sign(rows: list[MathmlRow], row: MathmlRow, sign: str) -> None:
         refuse_latex(sign)
 
 
-@cache
-def function_commands(rows: int) -> frozenset[str]:
-    """The functions that have a command in LaTeX, among what else so many rows write: it is their name."""
-    texts = [op.latex for op in BY_NAME.values()] + [row.latex for row in STRUCTURAL.values()]
-    return frozenset([command for text in texts for command in re.findall(r"\\[a-z]+", text)])
+function_commands = cache(
+    lambda rows: frozenset(
+        command
+        for texts in ([op.latex for op in BY_NAME.values()], [r.latex for r in STRUCTURAL.values()])
+        for text in texts
+        for command in re.findall(r"\\[a-z]+", text)
+    )
+)
+"""The commands in the texts of so many rows; one that is no sign is a function's name."""
 
 
 def mathml_word(row: MathmlRow, font: str, text: str) -> None:
-    """A word in its font; that of a function will be applied to what follows it."""
+    """Add a word in its font; a function is applied to the next atom."""
     shown = escape(text, quote=False)
     if font == "operatorname":
         row.children += [THIN] * (row.last == OPERAND)
@@ -232,7 +235,7 @@ def mathml_bracket(rows: list[MathmlRow], sign: str) -> None:
 
 
 def mathml_script(rows: list[MathmlRow], sign: str) -> None:
-    """A subscript or a superscript to the last atom, which takes the next group."""
+    """Begin a subscript or a superscript of the last atom; the next group is its text."""
     row = rows[-1]
     if not row.children:
         refuse_latex(sign)
@@ -246,7 +249,7 @@ def mathml_script(rows: list[MathmlRow], sign: str) -> None:
 
 
 def end_group(rows: list[MathmlRow], sign: str) -> None:
-    """The end of a group, which is a row unless it is one atom; it goes to what waits for it."""
+    """End a group, a row unless it is one atom, and add it to the element that waits for it."""
     row = rows.pop()
     if row.until != "}" or row.taker():
         refuse_latex(sign)
@@ -261,7 +264,7 @@ def end_group(rows: list[MathmlRow], sign: str) -> None:
 
 
 def close_fence(rows: list[MathmlRow], sign: str, fence: str) -> None:
-    """The fence that closes what was opened last."""
+    """Close the row that was opened last."""
     row = rows.pop()
     if row.until != sign:
         refuse_latex(sign)
@@ -269,7 +272,7 @@ def close_fence(rows: list[MathmlRow], sign: str, fence: str) -> None:
 
 
 def end_cell(rows: list[MathmlRow], sign: str) -> None:
-    """The end of a table's cell, and perhaps of its line."""
+    """End a table's cell, and perhaps its line."""
     row = rows[-1]
     line = row.lines[-1] if row.lines else refuse_latex(sign)
     assert isinstance(line, Element)
@@ -280,7 +283,7 @@ def end_cell(rows: list[MathmlRow], sign: str) -> None:
 
 
 def end_table(rows: list[MathmlRow], name: str) -> None:
-    """The end of an environment."""
+    """End an environment."""
     if rows[-1].until != name or not rows[-1].lines:
         refuse_latex(name)
     end_cell(rows, name)
@@ -298,4 +301,4 @@ STEPS: dict[str, Callable[[list[MathmlRow], str], None]] = {
     **dict.fromkeys("^_", mathml_script),
     **dict.fromkeys(("&", r"\\"), end_cell),
 }
-"""What opens, closes or parts something, and what it does to the rows that are open."""
+"""A sign that opens, closes or separates → its effect on the open rows."""

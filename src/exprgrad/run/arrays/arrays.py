@@ -38,7 +38,7 @@ from exprgrad.graph.graph import (
     unravel_position,
 )
 from exprgrad.graph.op import NonsmoothPoint
-from exprgrad.graph.ops import BY_NAME, IN_MATH, Op
+from exprgrad.graph.ops import BY_NAME, IN_MATH, Op, by_row_name
 from exprgrad.graph.structural import Structural
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.run.numbers.sweeps import companion_values
@@ -50,7 +50,7 @@ __all__ = [
     "AT_ONCE", "COMPARED", "NATIVE", "Array", "ArrayAdjoints", "ArraySweep", "AtOnce", "Measure",
     "array_function", "array_of_doubles", "as_tensor", "broadcast_view", "condition_on_arrays",
     "copies_apart", "float_or_array", "forward_arrays", "measure_tensor", "mirror_upper_triangle",
-    "node_data", "own_answers", "play_arrays", "program_outputs", "record_arrays", "search_rows",
+    "node_data", "play_arrays", "program_outputs", "record_arrays", "search_rows",
     "sides_of", "structural_value", "without_warnings", "zero_tensor",
 ]  # fmt: skip
 
@@ -58,11 +58,6 @@ Array = Any
 """A NumPy array of doubles, or a NumPy double."""
 Search = Callable[[Sequence[Array]], Array]
 """A search's program, on columns."""
-
-
-def comparison_of_arrays(test: Callable[..., Any]) -> Callable[..., Array]:
-    """Make a comparison that gives 1 or 0."""
-    return lambda x, y: np.where(test(x, y), 1.0, 0.0)
 
 
 def fold_arrays(function: Callable[[Any, Any], Any]) -> Callable[..., Array]:
@@ -83,25 +78,28 @@ def elementwise_power(x: Array, y: Array) -> Array:
     return np.power(x, y)
 
 
-COMPARED: dict[str, Callable[..., Array]] = {
-    "lt": np.less,
-    "le": np.less_equal,
-    "gt": np.greater,
-    "ge": np.greater_equal,
-    "eq": np.equal,
-    "ne": np.not_equal,
-}
+COMPARED: dict[str, Callable[..., Array]] = by_row_name({
+    "<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal,
+    "==": np.equal, "!=": np.not_equal,
+})  # fmt: skip
 """The comparisons, whose answers are truth values."""
 NATIVE: dict[str, Callable[..., Array]] = {
     **{name: getattr(np, name) for name in IN_MATH - {"cbrt"}},  # NumPy's is off by 3 ulp
-    "add": np.add,
-    "sub": np.subtract,
-    "mul": np.multiply,
-    "div": np.divide,
-    "mod": np.mod,
-    "pow": elementwise_power,
+    **by_row_name(
+        {
+            "+": np.add,
+            "-": np.subtract,
+            "*": np.multiply,
+            "/": np.divide,
+            "%": np.mod,
+            "^": elementwise_power,
+        }
+    ),
     "neg": np.negative,
-    **{row: comparison_of_arrays(test) for row, test in COMPARED.items()},
+    **{
+        row: lambda x, y, test=test: np.where(test(x, y), 1.0, 0.0)
+        for row, test in COMPARED.items()
+    },
     "where": lambda c, x, y: np.where(np.not_equal(c, 0), x, y),
     "min": fold_arrays(np.minimum),
     "max": fold_arrays(np.maximum),
@@ -223,12 +221,6 @@ def forward_arrays(
         return interpret(graph, ARRAYS, inputs, keep)
 
 
-def apply_to_node(graph: Graph, node: int, operands: Sequence[Array]) -> Array:
-    """Apply one operation of a graph."""
-    settings = cast(Settings, graph.payloads[node])
-    return applied_at_once(graph.kinds[node], *operands, settings=settings)
-
-
 def structural_value(row: Structural, operands: Sequence[Array], settings: Settings) -> Array:
     """Compute a structural row's value by its NumPy function, or its formula on the arrays."""
     if row.value is not None:
@@ -275,7 +267,12 @@ def constant_array(graph: Graph, node: int) -> Array:
     return np.float64(cast(float, payload))
 
 
-ARRAYS = Algebra(constant_array, apply_to_node)
+ARRAYS: Algebra[Array] = Algebra(
+    constant_array,
+    lambda graph, node, operands: applied_at_once(
+        graph.kinds[node], *operands, settings=cast(Settings, graph.payloads[node])
+    ),
+)
 
 
 # The sweeps: in reverse the derived graph, with an adjoint for every node, is evaluated forward.
@@ -397,12 +394,6 @@ class ArrayAdjoints:
                 passed = np.where(self.masks[user], passed, 0.0)[()]
             diagonal = broadcast_view(slope, graph.shape(user)) if local else None
             yield position, diagonal, float_or_array(passed)
-
-
-def own_answers(program: Program, inputs: Mapping[str, Any]) -> list[Any]:
-    """Evaluate a program's outputs, none of which shares memory with an input."""
-    found = copies_apart(program_outputs(program, inputs), inputs.values())
-    return [float_or_array(value) for value in found]
 
 
 def play_arrays(

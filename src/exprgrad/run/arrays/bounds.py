@@ -49,7 +49,7 @@ from exprgrad.run.arrays import arrays
 from exprgrad.run.arrays.arrays import AT_ONCE, NATIVE, Array, ArrayAdjoints, AtOnce, sides_of
 from exprgrad.run.numbers.bounds import EXACT_BELOW
 
-__all__ = ["active_edges", "answer_errors", "array_data_errors", "array_grad_errors"]
+__all__ = ["active_edges", "array_data_errors", "array_grad_errors"]
 
 inf = np.inf
 NOTHING_OFF: Mapping[int, Any] = {}
@@ -91,13 +91,6 @@ def array_data_errors(
             elif node in graph.symbols:
                 errors[node] = UNIT * np.abs(values[node])
     return errors
-
-
-def answer_errors(program: Program, inputs: Mapping[str, Any]) -> list[Error]:
-    """Bound the outputs of a derived program."""
-    graph, outputs = program
-    errors = array_data_errors(graph, arrays.forward_arrays(graph, inputs), outputs)
-    return [np.broadcast_to(errors[output], graph.shape(output)) for output in outputs]
 
 
 def of_kind(
@@ -241,14 +234,12 @@ def leaf_pair(graph: Graph, node: int) -> Pair:
     return Pair(value, UNIT * np.abs(value) if node in graph.symbols else 0.0)
 
 
-def with_error(graph: Graph, node: int, operands: Sequence[Pair]) -> Pair:
-    """Apply one operation of a graph to pairs."""
-    return value_and_error(
+BOUNDED: Algebra[Pair] = Algebra(
+    leaf_pair,
+    lambda graph, node, operands: value_and_error(
         graph.kinds[node], *operands, settings=cast(Settings, graph.payloads[node])
-    )
-
-
-BOUNDED = Algebra(leaf_pair, with_error)
+    ),
+)
 
 
 # The reverse sweep.
@@ -394,15 +385,8 @@ def contribution_pair(grad: Pair, local: Pair, *, is_branch: bool) -> Pair:
         is_exact = is_zero_error(grad.error) and is_zero_error(local.error)
         return Pair(np.where(taken, grad.value, 0.0), 0.0 if is_exact else error)
     value = grad.value * local.value
-    pairs = grad, local
-    if np.ndim(local.value) == 0 and abs(local.value) == 1:
-        return Pair(
-            value, grad.error if is_zero_error(local.error) else product_error(pairs, value)
-        )
-    return Pair(value, product_error(pairs, value))
-
-
-def product_error(pairs: Sequence[Pair], value: Array) -> Error:
-    """Bound the error of a product."""
-    seen, off = [pair.value for pair in pairs], [pair.error for pair in pairs]
-    return array_row_error(BY_NAME["mul"], value, seen, off)
+    is_sign = np.ndim(local.value) == 0 and abs(local.value) == 1
+    if is_sign and is_zero_error(local.error):
+        return Pair(value, grad.error)
+    seen, off = [grad.value, local.value], [grad.error, local.error]
+    return Pair(value, array_row_error(BY_NAME["mul"], value, seen, off))

@@ -30,8 +30,10 @@ from exprgrad.graph.ops import (
     BY_NAME,
     COMMON,
     COMPARISONS,
+    EXTREMA,
     NonsmoothPoint,
     Op,
+    by_row_name,
 )
 from exprgrad.run.numbers.sweeps import functions
 
@@ -39,11 +41,11 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
 __all__ = [
-    "Ball", "Decimals", "apply_to_balls", "ball_where", "decide_truth", "decimal_ball", "decimal_bounds",
-    "enclose_nodes", "evaluate_in_balls", "exact_ball", "formula_ball", "has_balls", "has_own_ball",
-    "import_flint", "is_double", "is_infinite", "is_known", "may_jump", "middle_text", "rough_text",
-    "scientific_text", "seen_by", "specials_met", "undecided_ball", "undefined_ball", "whole_line",
-    "working_precision",
+    "Ball", "Decimals", "apply_to_balls", "ball_where", "by_definition", "decide_truth", "decimal_ball",
+    "decimal_bounds", "enclose_nodes", "evaluate_in_balls", "exact_ball", "formula_ball", "has_balls",
+    "has_own_ball", "import_flint", "is_double", "is_infinite", "is_known", "may_jump", "middle_text",
+    "rough_text", "scientific_text", "seen_by", "specials_met", "undecided_ball", "undefined_ball",
+    "whole_line", "working_precision",
 ]  # fmt: skip
 
 Ball = Any
@@ -264,10 +266,8 @@ NAMED = {"pi", "inf", "nan"}
 """The symbols that are not decimal numbers."""
 
 
-@cache
-def pi_ball(bits: int) -> Ball:
-    """Return pi in the current precision: one ball, so that it equals itself."""
-    return import_flint().arb.pi()
+pi_ball = cache(lambda bits: import_flint().arb.pi())
+"""Gives pi in the current precision, which is ``bits``: one ball, so that it equals itself."""
 
 
 def apply_to_balls(kind: str, operands: Sequence[Ball]) -> Ball:
@@ -423,36 +423,25 @@ def ball_cbrt(x: Ball) -> Ball:
         end = x.abs_upper().root(3)
         return exact_ball(0) if x.is_zero() else end.union(-end)
     root = x.root(3) if x > 0 else -(-x).root(3)
-    whole = only_whole(root)
-    return (
-        exact_ball(int(whole)) if whole is not None and exact_ball(int(whole)) ** 3 == x else root
-    )
+    return whole_if_exact(root, x, lambda whole: whole**3)
 
 
-def ball_log2(x: Ball) -> Ball:
-    """The logarithm to base 2, exact for powers of 2."""
-    if x.is_exact() and x > 0 and x.is_finite():
-        mantissa, exponent = x.man_exp()
-        if mantissa == 1:
-            return exact_ball(int(exponent))
-    return x.log() / import_flint().arb.const_log2()
-
-
-def ball_log10(x: Ball) -> Ball:
-    """The logarithm to base 10, exact for whole powers of 10."""
-    found = x.log() / import_flint().arb.const_log10()
+def whole_if_exact(found: Ball, x: Ball, undo: Callable[[Ball], Ball]) -> Ball:
+    """The whole number in a ball, if ``undo`` makes just x of it; else the ball."""
     whole = only_whole(found)
-    return exact_ball(int(whole)) if whole is not None and exact_ball(10) ** whole == x else found
+    exact = None if whole is None else exact_ball(int(whole))
+    return exact if exact is not None and undo(exact) == x else found
 
 
-def ball_min(x: Ball, y: Ball) -> Ball:
-    """The lesser of two, itself if balls decide which it is: so it equals the operand that it is."""
-    return x if x is y or x <= y else y if y <= x else x.min(y)
+def ball_extremum(op: Op) -> Callable[..., Ball]:
+    """The least or greatest operand, itself if balls decide which it is: so it equals that operand."""
+    wins = BY_NAME[op.winner].exact
+    assert wins is not None
 
+    def choose(x: Ball, y: Ball) -> Ball:
+        return x if x is y or wins(x, y) else y if wins(y, x) else getattr(x, op.name)(y)
 
-def ball_max(x: Ball, y: Ball) -> Ball:
-    """The greater of two, in the same way."""
-    return x if x is y or x >= y else y if y >= x else x.max(y)
+    return lambda *operands: reduce(choose, operands)
 
 
 def ball_logsumexp(*operands: Ball) -> Ball:
@@ -464,29 +453,30 @@ def ball_logsumexp(*operands: Ball) -> Ball:
 # What is one ball on both sides is one number, however little is known of it.
 ARB_OVERRIDES: dict[str, Callable[..., Ball]] = {
     **ARITHMETIC_OPERATORS,
-    "sub": lambda x, y: exact_ball(0) if x is y and bool(x.is_finite()) else x - y,
-    "div": lambda x, y: exact_ball(1) if x is y and bool(x != 0) else x / y,
-    "pow": ball_power,
+    **by_row_name(
+        {
+            "-": lambda x, y: exact_ball(0) if x is y and bool(x.is_finite()) else x - y,
+            "/": lambda x, y: exact_ball(1) if x is y and bool(x != 0) else x / y,
+            "^": ball_power,
+        }
+    ),
     **{kind: ball_comparison(BY_NAME[kind]) for kind in COMPARISONS},
+    **{op.name: ball_extremum(op) for op in EXTREMA},
     "where": ball_where,
-    "min": lambda *operands: reduce(ball_min, operands),
-    "max": lambda *operands: reduce(ball_max, operands),
-    "abs": abs,
     "sign": lambda x: x.sgn(),
     "round": nearest_whole_ball,
     "cbrt": ball_cbrt,
-    "log2": ball_log2,
-    "log10": ball_log10,
-    "atan2": lambda y, x: import_flint().arb.atan2(y, x),
-    "hypot": lambda x, y: (x * x + y * y).nonnegative_part().sqrt(),
+    "log2": lambda x: whole_if_exact(
+        x.log() / x.const_log2(), x, lambda whole: exact_ball(2) ** whole
+    ),
+    "log10": lambda x: whole_if_exact(
+        x.log() / x.const_log10(), x, lambda whole: exact_ball(10) ** whole
+    ),
     "logsumexp": ball_logsumexp,
-    "normpdf": lambda x: (-x * x / 2).exp() / (2 * import_flint().arb.pi()).sqrt(),
-    "normcdf": lambda x: (-x / import_flint().arb(2).sqrt()).erfc() / 2,
-    "norminv": lambda x: -(2 * x).erfcinv() * import_flint().arb(2).sqrt(),
-    "Si": lambda x: x.atan() if is_infinite(x) else x.si(),
+    "normcdf": lambda x: (-x / exact_ball(2).sqrt()).erfc() / 2,
+    "norminv": lambda x: -(2 * x).erfcinv() * exact_ball(2).sqrt(),
     "elliptic_k": lambda x: import_flint().acb(x).elliptic_k().real,
     "elliptic_e": lambda x: import_flint().acb(x).elliptic_e().real,
-    "rad": lambda x: x * import_flint().arb.pi() / 180,  # arb's is a ball's radius
 }
 
 
@@ -528,15 +518,17 @@ def bessel_k(n: int, x: Ball) -> Ball:
     return before
 
 
-def defined_row(op: Op) -> Callable[..., Ball]:
-    """A row by its definition in other rows; without one it is unknown."""
-    if not op.definition:
-        return lambda *operands: whole_line()
+def by_definition(
+    op: Op, evaluate: Callable[[Graph, Mapping[str, Any]], Sequence[Any]]
+) -> Callable[..., Any]:
+    """A row by its definition in other rows, of all operands, or of two at a time."""
+    graph = template(op.definition)
 
-    def by_definition(*operands: Ball) -> Ball:
-        return formula_ball(op.definition, dict(zip(op.fallback_names, operands, strict=True)))
+    def defined(*operands: Any) -> Any:
+        given = dict(zip(op.fallback_names, operands, strict=True))
+        return evaluate(graph, given)[graph.output]
 
-    return (lambda *operands: reduce(by_definition, operands)) if op.variadic else by_definition
+    return (lambda *operands: reduce(defined, operands)) if op.variadic else defined
 
 
 def within_interval(op: Op, function: Callable[..., Ball]) -> Callable[..., Ball]:
@@ -665,7 +657,9 @@ def ball_function(name: str) -> Callable[..., Ball]:
     if op.setting is not None:
         word, number = op.setting
         known = partial(BALL_FAMILIES[word], number)
-    made: Callable[..., Ball] = known or defined_row(op)
+    if known is None and op.definition:
+        known = by_definition(op, evaluate_in_balls)
+    made: Callable[..., Ball] = known or (lambda *operands: whole_line())
     made = newton_root(op) if op.equation is not None else made
     if op.value and op.domain and not op.definition:
         made = within_interval(op, made)
@@ -720,14 +714,10 @@ def rough_text(x: Any, digits: int) -> str:
     whole, exponent = rounded_middle(x, digits)
     if abs(exponent) < 10**LONGEST_EXPONENT:
         return scientific_text(whole, exponent)
-    return f"{'-' * (whole < 0)}10^{long_exponent(exponent)}"
-
-
-def long_exponent(exponent: int) -> str:
-    """A long exponent with three digits."""
     size = abs(exponent)
     lead = size.bit_length() * 30103 // 100000 - 2  # at most one more than three digits are left
-    return scientific_text(-(size // 10**lead) if exponent < 0 else size // 10**lead, lead)
+    long = scientific_text(size // 10**lead, lead)
+    return f"{'-' * (whole < 0)}10^{'-' * (exponent < 0)}{long}"
 
 
 def scientific_text(whole: int, exponent: int) -> str:

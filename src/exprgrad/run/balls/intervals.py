@@ -9,11 +9,10 @@ R. E. Moore, R. B. Kearfott, M. J. Cloud, Introduction to Interval Analysis (200
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache, reduce
+from functools import cache
 from itertools import pairwise, product
 from typing import NamedTuple
 
-from exprgrad.derive.rules import template
 from exprgrad.derive.search import OUT
 from exprgrad.graph.graph import Algebra, Graph, interpret
 from exprgrad.graph.ops import BY_NAME, COMPARISONS, Op
@@ -21,6 +20,7 @@ from exprgrad.run.balls.balls import (
     Ball,
     Decimals,
     apply_to_balls,
+    by_definition,
     decide_truth,
     exact_ball,
     formula_ball,
@@ -186,7 +186,7 @@ class Enclosures:
         else:
             found = (
                 apply_to_enclosures(op, operands)
-                or by_definition(op, operands)
+                or defined_enclosure(op, operands)
                 or unbounded_enclosure()
             )
         if op.not_negative and found.low < 0:
@@ -237,7 +237,7 @@ def either_way() -> Enclosure:
 def sharpen_enclosure(op: Op, operands: Sequence[Enclosure]) -> Enclosure | None:
     """A narrower enclosure than the ball of an operation; None where that is as narrow."""
     if op.signs or op.powers or op.monotone or op.special:
-        return apply_to_enclosures(op, operands) or by_definition(op, operands)
+        return apply_to_enclosures(op, operands) or defined_enclosure(op, operands)
     if op.ill_conditioned != "period" or operands[0].ball.is_exact():
         return None
     (x,), (name,) = operands, op.names
@@ -267,23 +267,18 @@ def apply_to_enclosures(op: Op, operands: Sequence[Enclosure]) -> Enclosure | No
     if op.monotone:
         return monotone_image(op, *operands)
     if op.winner:
-        return winning_enclosure(op, operands)
+        best = max if op.winner == "ge" else min
+        return interval_between(best(x.low for x in operands), best(x.high for x in operands))
     if op.square and op.square[1:] == (1, -1):  # its square and another one add up to 1
         return interval_between(exact_ball(-1), exact_ball(1))
     return None
 
 
-def by_definition(op: Op, operands: Sequence[Enclosure]) -> Enclosure | None:
-    """What an operation comes to by its definition, of all operands or of two and two."""
+def defined_enclosure(op: Op, operands: Sequence[Enclosure]) -> Enclosure | None:
+    """The enclosure of an operation by its definition; None without one."""
     if not op.definition:
         return None
-    graph, inner = template(op.definition), Enclosures()
-
-    def defined(*parts: Enclosure) -> Enclosure:
-        given = dict(zip(op.fallback_names, parts, strict=True))
-        return inner.evaluate(graph, given)[graph.output]
-
-    found = reduce(defined, operands) if op.variadic else defined(*operands)
+    found: Enclosure = by_definition(op, Enclosures().evaluate)(*operands)
     return found._replace(total=found.total and not op.domain)
 
 
@@ -293,21 +288,26 @@ def negate_enclosure(x: Enclosure) -> Enclosure:
 
 
 def multiply_enclosures(powers: Sequence[int], operands: Sequence[Enclosure]) -> Enclosure:
-    """A product, or a quotient; what is divided by itself is 1."""
-    made, total = None, True
-    if operands[0] is operands[-1]:
+    """A product, or a quotient; what is divided by itself is 1.
+
+    0 times infinity is 0, for a bound is only approached.
+    """
+    (x, y), total = operands, True
+    if x is y:
         if sum(powers):
-            return integer_power(operands[0], 2)
-        return exact_enclosure(exact_ball(1))._replace(total=not operands[0].has_zero)
-    for power_, x in zip(powers, operands, strict=True):
-        if power_ < 0:
-            if x.low.is_zero() and x.high.is_zero():
-                return empty_enclosure()
-            total = total and not x.has_zero
-            x = reciprocal_enclosure(x)
-        made = x if made is None else interval_product(made, x)
-    assert made is not None
-    return made._replace(total=total)
+            return integer_power(x, 2)
+        return exact_enclosure(exact_ball(1))._replace(total=not x.has_zero)
+    if powers[1] < 0:
+        if y.low.is_zero() and y.high.is_zero():
+            return empty_enclosure()
+        total = not y.has_zero
+        y = reciprocal_enclosure(y)
+    ends = [
+        exact_ball(0) if one.is_zero() or other.is_zero() else one * other
+        for one, other in product((x.low, x.high), (y.low, y.high))
+    ]
+    low, high = min(end.lower() for end in ends), max(end.upper() for end in ends)
+    return interval_between(low, high, total=total)
 
 
 def reciprocal_enclosure(x: Enclosure) -> Enclosure:
@@ -318,15 +318,6 @@ def reciprocal_enclosure(x: Enclosure) -> Enclosure:
     low = -infinity if x.high.is_zero() else (1 / x.high).lower()
     high = infinity if x.low.is_zero() else (1 / x.low).upper()
     return interval_between(low, high)
-
-
-def interval_product(x: Enclosure, y: Enclosure) -> Enclosure:
-    """x*y: 0 times infinity is 0, for a bound is only approached."""
-    ends = [
-        exact_ball(0) if one.is_zero() or other.is_zero() else one * other
-        for one, other in product((x.low, x.high), (y.low, y.high))
-    ]
-    return interval_between(min(end.lower() for end in ends), max(end.upper() for end in ends))
 
 
 def power_enclosure(x: Enclosure, y: Enclosure) -> Enclosure | None:
@@ -405,9 +396,3 @@ def clip_to_domain(op: Op, low: Ball, high: Ball) -> tuple[Ball, Ball, bool]:
     start, stop = inside[0][0], inside[-1][1]
     whole = all(decide_truth(formula_ball(op.domain, {name: end})) for end in (start, stop))
     return start, stop, whole and start is low and stop is high
-
-
-def winning_enclosure(op: Op, operands: Sequence[Enclosure]) -> Enclosure:
-    """The greatest operand, or the least."""
-    best = max if op.winner == "ge" else min
-    return interval_between(best(x.low for x in operands), best(x.high for x in operands))

@@ -9,12 +9,11 @@ no value, such as 0^0.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cache
 from typing import NamedTuple
 
 from exprgrad.derive.rules import template
 from exprgrad.graph.graph import CONST, Graph, dependent_flags
-from exprgrad.graph.ops import BY_NAME, Op
+from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.balls.balls import (
     Ball,
     apply_to_balls,
@@ -113,8 +112,9 @@ def local_derivative_ball(
     op = BY_NAME[graph.kinds[node]]
     operands = graph.operands[node]
     out = values[node]
-    if not op.special and (fixed := constant_local_derivative(op, position)) is not None:
-        return exact_ball(fixed)
+    rule = template(op.display_partial(position))
+    if not op.special and {*rule.kinds} <= {CONST, "neg"} and not rule.symbols:  # 1, or -1
+        return exact_ball(compile_template(rule, ())(()))
     if op.variadic:
         given = {op.names[0]: values[operands[position]], "out": out}
         found = formula_ball(op.display_partial(position), given)
@@ -139,14 +139,6 @@ def local_derivative_ball(
         return found
     convention = formula_ball(op.partial(position), given)
     return convention if conventional else ball_where(undecided_ball(), found, convention)
-
-
-@cache
-def constant_local_derivative(op: Op, position: int) -> float | None:
-    """Return an edge's local derivative if it is the same everywhere, such as 1 for a sum."""
-    rule = template(op.display_partial(position))
-    is_plain = set(rule.kinds) <= {CONST, "neg"} and not rule.symbols
-    return compile_template(rule, ())(()) if is_plain else None
 
 
 def operand_shares(

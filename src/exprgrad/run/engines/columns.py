@@ -41,9 +41,9 @@ class ConversionNote(NamedTuple):
 
 
 class Taken(NamedTuple):
-    """Every input's column, the number of rows, and what was converted, of which arrays.
+    """Every input's column, the number of rows, notes on conversions, and the arrays that were converted.
 
-    ``is_single`` if numbers are given, and no column.
+    ``is_single`` where only numbers are given, and no column.
     """
 
     columns: list[Any]
@@ -63,7 +63,8 @@ def take_columns(columns: Any, graph: Graph, text: str, known: Sequence[str] = (
     """
     unread: Mapping[str, Any] = {}
     given = columns
-    if not is_exact(columns, graph):
+    is_exact = type(columns) is dict and columns.keys() == graph.inputs.keys()
+    if not is_exact:  # else nothing but the inputs needs a look
         given, unread = looked_up(columns, graph, text, known)
     notes: list[ConversionNote] = []
     converted: list[Any] = []
@@ -73,11 +74,6 @@ def take_columns(columns: Any, graph: Graph, text: str, known: Sequence[str] = (
     filled = [np.full(rows, x) if isinstance(x, float) else x for x in found.values()]
     is_single = length is None and bool(found)
     return Taken(filled, rows, tuple(notes), tuple(converted), is_single)
-
-
-def is_exact(columns: Any, graph: Graph) -> bool:
-    """Tells whether it is a dictionary of just the inputs, so that nothing else needs a look."""
-    return type(columns) is dict and columns.keys() == graph.inputs.keys()
 
 
 def looked_up(
@@ -151,21 +147,16 @@ def contiguous_column(
         with np.errstate(all="ignore"):
             doubles = np.ascontiguousarray(array, dtype=np.float64)
     listed = not hasattr(value, "__array__")
+    held = str(getattr(value, "dtype", "double")).lower()  # as far as it says what it holds
     if listed or not is_ready(array):
         notes.append(
             ConversionNote(name, describe_conversion(array, value if listed else None, name))
         )
-    elif not holds_doubles(value):
+    elif not ("float64" in held or "double" in held):
         notes.append(
             ConversionNote(name, f"column '{name}' is {value.dtype}: converted to float64")
         )
     return doubles
-
-
-def holds_doubles(value: Any) -> bool:
-    """Whether what gave an array of doubles held doubles itself, as far as it says what it holds."""
-    held = str(getattr(value, "dtype", "double")).lower()
-    return any(name in held for name in ("float64", "double"))
 
 
 def is_ready(array: Any) -> bool:
@@ -288,11 +279,11 @@ def common_length(columns: Mapping[str, Any], unread: Mapping[str, Any]) -> int 
 LINE = 8
 """The doubles of a cache's line."""
 PAGE = 4096
-"""After so many bytes two addresses share their place in the cache."""
+"""Addresses this many bytes apart share their place in the cache."""
 LARGE_PAGE = 2**21
 """The bytes of a large page, which NumPy asks for where an array has two or more."""
 APART = 9 * 8 * LINE
-"""By how many bytes columns are moved against each other; nine is prime to the lines of a page."""
+"""The bytes from one column's place to the next: nine lines, which is prime to the lines of a page."""
 SMALL = PAGE // 8
 """Columns of up to this many rows are allocated as they come."""
 
@@ -307,17 +298,17 @@ def data_address(array: Any) -> int:
 
 
 def aligned_memory(count: int, shift: int = 0, page: int = PAGE) -> Any:
-    """So many doubles, uninitialised, from the start of a page, or so many bytes after it."""
+    """Uninitialised doubles, ``count`` of them, that begin ``shift`` bytes after the start of a page."""
     raw = np.empty(count + (page + shift) // 8)
     start = (-data_address(raw) % page + shift) // 8
     return raw[start : start + count]
 
 
 def staggered_columns(count: int, rows: int) -> list[Any]:
-    """Some new columns that do not all share the same places in the cache.
+    """New columns that do not all share the same places in the cache.
 
-    Large ones begin near a large page, so that as many of those as can be are taken: to find memory is then
-    twice as fast.
+    Large ones begin near a large page, so that they take as many of those as possible, which are found in
+    half the time.
     """
     if rows <= SMALL:
         return [np.empty(rows) for _ in range(count)]

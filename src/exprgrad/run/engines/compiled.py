@@ -26,11 +26,11 @@ __all__ = ["ColumnsAnswer", "Compiled", "Kernel", "build_kernel", "count_cores",
 
 
 class Kernel(Protocol):
-    """A program that an engine has made ready: columns in, outputs written, some of the rows.
+    """A program that an engine has prepared: it computes some rows of the outputs from the columns.
 
     ``threads``  how many may play it at once
     ``chunk``    the rows that a thread takes at a time, where there are several
-    ``work``     for how many operations, counted row by row, one more thread pays: a millisecond's
+    ``work``     the number of operations, times rows, for which one more thread pays: a millisecond's
     """
 
     threads: int
@@ -51,13 +51,13 @@ class RowAnswer(NamedTuple):
 
 
 class ColumnsAnswer(RowAnswer):
-    """What a call answers, ``value, gradient = rows``; ``notes`` say which columns were converted."""
+    """A call's answer, ``value, gradient = rows``; ``notes`` say which columns were converted."""
 
     notes: tuple[ConversionNote, ...] = ()
 
 
 class KeptCall(NamedTuple):
-    """A call that may be made again with the same arrays: their names and identities; they are not held."""
+    """A call to repeat with the same arrays: their names, identities and weak references."""
 
     names: list[str]
     identities: list[int]
@@ -68,11 +68,10 @@ class KeptCall(NamedTuple):
 class Compiled:
     """A formula ready for columns: ``value, gradient = g({"x": xs, "y": ys})``.
 
-    ``inputs`` are the columns it takes, ``wrt`` those it differentiates by, ``engine`` what computes:
-    ``native``, ``numpy`` or ``jax``; ``note`` says why it is another than was to be expected, if it is.
+    ``inputs`` are the columns that it takes, ``wrt`` the inputs of its gradient, ``engine`` is ``native``,
+    ``numpy`` or ``jax``; ``note`` says why that is not the usual engine, if it is not.
 
-    What can be chosen is what ``Expression.compile`` says.  ``known`` are names that may be given and are
-    not read.
+    ``Expression.compile`` describes the options.  ``known`` are names that may be given and are not read.
     """
 
     def __init__(
@@ -88,7 +87,12 @@ class Compiled:
     ) -> None:
         refuse_tensors(graph, text, "a formula with tensors cannot be compiled for columns")
         if engine is not None and not (isinstance(engine, str) and engine in ENGINES):
-            raise unknown_engine(engine)
+            from exprgrad.language.mistakes.hints import did_you_mean
+
+            name, listed = str(engine), f"the engines are {', '.join(ENGINES)}"
+            help = did_you_mean(name, ENGINES, listed, also=True)
+            message = f"there is no engine '{name}'"
+            raise RequestError("unknown-engine", message, help=help).about(name)
         self.text = text
         self.graph = graph
         self.known = known
@@ -144,7 +148,7 @@ class Compiled:
         return rows
 
     def last_call(self, columns: Any, out: Any) -> Callable[[], object] | None:
-        """The last call, to be made again, if these are its very arrays: they were looked at then."""
+        """The last call, ready to be repeated, if its arrays were the same: they were checked then."""
         kept = self.kept
         if kept is None or not isinstance(out, tuple) or type(columns) is not dict:
             return None
@@ -156,9 +160,10 @@ class Compiled:
         return play if found == places else None
 
     def keep_call(self, columns: Any, taken: Taken, outputs: Sequence[Any]) -> None:
-        """Keep where the arrays of a call are, for they may come again; not the arrays themselves.
+        """Keep the addresses of a call's arrays, so that the same call may be repeated without checks.
 
-        While they are referred to so, NumPy does not move them; as one goes, all is forgotten.
+        NumPy does not move an array that has a reference, even a weak one; once one is gone, so is the
+        call.
         """
         self.kept = None
         repeat = getattr(self.kernel, "repeat", None)
@@ -176,7 +181,7 @@ class Compiled:
         self.kept = None
 
     def needed_threads(self, rows: int) -> int:
-        """How many threads pay for so many rows, or were asked for."""
+        """The number of threads that some rows pay for, or that was requested."""
         threads, kernel = self.threads, self.kernel
         if threads is None:
             threads = min(count_cores(), rows * self.size // kernel.work)
@@ -209,7 +214,7 @@ class Compiled:
 
 
 def thread_count(threads: Any) -> int | None:
-    """A number of threads that was asked for."""
+    """Check a requested number of threads."""
     found = whole_number(threads)
     if threads is not None and (found is None or found < 1):
         raise RequestError(
@@ -223,18 +228,6 @@ def thread_count(threads: Any) -> int | None:
 def recompile_text(text: str, known: tuple[str, ...], choices: dict[str, Any]) -> Compiled:
     """A compiled formula from its text: how it is pickled and copied."""
     return Compiled(text, parse_and_derive(text), known, **choices)
-
-
-def unknown_engine(engine: object) -> RequestError:
-    """The error for an unknown engine."""
-    from exprgrad.language.mistakes.hints import did_you_mean
-
-    name = str(engine)
-    return RequestError(
-        "unknown-engine",
-        f"there is no engine '{name}'",
-        help=did_you_mean(name, ENGINES, f"the engines are {', '.join(ENGINES)}", also=True),
-    ).about(name)
 
 
 def count_cores() -> int:
@@ -251,13 +244,13 @@ ENGINES = {
     "numpy": ("numpy_engine", "build_numpy_kernel"),
     "jax": ("jax_engine", "build_jax_kernel"),
 }
-"""Engine → its module, and what makes a kernel there or says why there is none."""
+"""Engine → its module, and the function there that returns a kernel, or why there is none."""
 
 
 def build_kernel(
     program: Program, inputs: Sequence[str], engine: str | None, precise: bool
 ) -> tuple[str, Kernel, str | None]:
-    """The engine that computes, its kernel, and why it is another than was to be expected, if it is."""
+    """Build a kernel; return its engine, the kernel, and why that is not the usual engine, if it is not."""
     if engine is None and find_spec("llvmlite") is None:
         engine = "numpy"
     try:

@@ -18,7 +18,7 @@ from exprgrad.derive.lower.lower import defining_formula
 from exprgrad.derive.search import root_search
 from exprgrad.errors import MissingExtraError, RequestError, install_command
 from exprgrad.graph.graph import Algebra, Program, interpret
-from exprgrad.graph.ops import BY_NAME, COMPARISONS
+from exprgrad.graph.ops import ARITHMETIC_OPERATORS, BY_NAME, COMPARISONS
 from exprgrad.language.code.targets import TARGETS
 from exprgrad.run.engines.programs import fuse_partials, lower_for_engine, with_truths
 
@@ -27,7 +27,7 @@ __all__ = ["JaxKernel", "build_jax_kernel"]
 Function = Callable[..., Any]
 
 FIRST = 4
-"""So many lengths of columns are taken as they come: copies would take as long as a small formula does."""
+"""The number of lengths that are taken as they come: copies take as long as a small formula."""
 PARTS = 4
 """Columns are made longer, to four binary digits, for JAX compiles anew for every length."""
 FORMULAS = {
@@ -51,23 +51,6 @@ def import_jax() -> Any:
     return jax
 
 
-@cache
-def jax_operations() -> dict[str, Function]:
-    """The operators, and the steps about masks."""
-    jnp = import_jax().numpy
-    return {
-        **{row: BY_NAME[row].exact for row in (*COMPARISONS, "add", "sub", "mul", "div", "neg")},
-        "where": jnp.where,
-        "mask": lambda x: x != 0,
-        "number": lambda x: jnp.where(x, 1.0, 0.0),
-        "and": jnp.logical_and,
-        "or": jnp.logical_or,
-        "not": jnp.logical_not,
-        "and-not": lambda x, y: jnp.logical_and(jnp.logical_not(x), y),
-        "or-not": lambda x, y: jnp.logical_or(jnp.logical_not(x), y),
-    }
-
-
 def jax_function(path: str) -> Function:
     """One of JAX's functions, by its spelling in the table of targets."""
     first, *rest = path.split(".")
@@ -89,8 +72,20 @@ def build_jax_kernel(
             "the engine jax is not precise",
             help="native and numpy are, with precise=True",
         )
-    calls = {row: path for row, path in TARGETS["jax"].calls.items() if row not in FORMULAS}
-    functions = {**jax_operations(), **{row: jax_function(path) for row, path in calls.items()}}
+    jnp, calls = import_jax().numpy, TARGETS["jax"].calls
+    functions: dict[str, Any] = {
+        **ARITHMETIC_OPERATORS,
+        **{row: BY_NAME[row].exact for row in COMPARISONS},
+        "where": jnp.where,
+        "mask": lambda x: x != 0,
+        "number": lambda x: jnp.where(x, 1.0, 0.0),
+        "and": jnp.logical_and,
+        "or": jnp.logical_or,
+        "not": jnp.logical_not,
+        "and-not": lambda x, y: jnp.logical_and(jnp.logical_not(x), y),
+        "or-not": lambda x, y: jnp.logical_or(jnp.logical_not(x), y),
+        **{row: jax_function(path) for row, path in calls.items() if row not in FORMULAS},
+    }
     lowered = lower_for_engine(fuse_partials(program), functions, FORMULAS)
     for kind in {*lowered.graph.kinds}:
         with_roots(functions, kind)
@@ -98,7 +93,7 @@ def build_jax_kernel(
 
 
 def with_roots(table: dict[str, Function], kind: str) -> None:
-    """Put a root into a table of functions, and before it the roots that its equation has."""
+    """Add a root to a table of functions, and before it the roots in its equation."""
     row = BY_NAME.get(kind)
     if row is None or row.equation is None or kind in table:
         return
@@ -111,7 +106,7 @@ def with_roots(table: dict[str, Function], kind: str) -> None:
     first, turn, last = map(with_truths, lowered)
 
     def found(*operands: Any) -> Any:
-        """The root; what is found in some rows waits for the others."""
+        """The root; rows in which it is found wait for the others."""
         jnp, loop = import_jax().numpy, import_jax().lax.while_loop
         columns = jnp.broadcast_arrays(*[jnp.asarray(x, dtype=float) for x in operands])
 
@@ -187,26 +182,22 @@ class JaxKernel:
         """Write rows ``start`` to ``stop`` of every output."""
         rows = stop - start
         length = self.length(rows)
-        given = [pad_column(column[start:stop], length) for column in columns]
+        given = [column[start:stop] for column in columns]
+        if length > rows:
+            given = [np.pad(column, (0, length - rows), "edge") for column in given]
         with double_precision():
             found = self.jitted(np.float64(1.0), *given)
         for output, column in zip(outputs, found, strict=True):
             np.copyto(output[start:stop], np.asarray(column)[:rows])
 
     def length(self, rows: int) -> int:
-        """For how many rows there is a function, or is to be one, for some rows."""
+        """The length to which columns of some rows are padded."""
         if len(self.lengths) < FIRST:
             self.lengths.add(rows)
         return rows if rows in self.lengths else padded_rows(rows)
 
 
 def padded_rows(rows: int) -> int:
-    """For how many rows a function is compiled that is to compute some: of each power of two some parts."""
+    """Round a number of rows up to one of the few lengths between two powers of two."""
     part = 1 << max((rows - 1).bit_length() - PARTS, 0)
     return -(-rows // part) * part
-
-
-def pad_column(column: Any, rows: int) -> Any:
-    """A column with its last number repeated, until it has so many rows."""
-    more = rows - len(column)
-    return np.concatenate([column, np.full(more, column[-1])]) if more else column

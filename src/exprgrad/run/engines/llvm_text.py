@@ -1,9 +1,8 @@
 """A program of numbers as a loop in LLVM's language, several rows at a time.
 
-Each operation is a few steps, its text, each step an instruction on vectors: of doubles, of
-their bits, or of truth values.  What is computed already is not computed again.  The loop has no branch but
-its own.  Its last turn takes the last rows, some of them for the second time
-where the number of rows is no multiple of the width.
+An operation's text is a few steps, each an instruction on vectors of doubles, of their bits, or of truth
+values.  No instruction is written twice.  The loop has no other branch than its own.  Its last turn takes
+the last rows, some of them for the second time where the number of rows is no multiple of the width.
 """
 
 from __future__ import annotations
@@ -60,19 +59,19 @@ OPERANDS = ("x", "y", "z")
 FUNCTION = "library."
 """What an opcode that is a library's function begins with."""
 KEPT = "!invariant.load !0"
-"""Said of what no output shares memory with: it may be loaded whenever it is needed."""
+"""Marks memory that no output shares: it may be loaded at any time."""
 STORED = "align 8 ; of an output"
 """How a store of an output ends."""
 AHEAD = 400
 """How many instructions are sorted at a time."""
 SELDOM = 3
-"""Numbers that so many instructions need, or fewer, are fetched in each turn of the loop."""
+"""Numbers that at most this many instructions need are fetched in each turn of the loop."""
 NUMBER = re.compile(r"splat \(double (0x[0-9A-F]+)\)")
 """A number as a vector of it."""
 READS_MEMORY = re.compile(r"= f(?:add|sub|mul|div) |@llvm\.fma\.")
 """Instructions that may read a number for all rows from memory."""
 WIDE = 5
-"""Where there are so many instructions for each one of the longest chain, few wait in any order."""
+"""With this many instructions for each in the longest chain, few wait, whatever their order."""
 LOOP = """\
 {declared}
 define void @{name}(ptr %columns, ptr %outputs, i64 %start, i64 %stop) #0 {{
@@ -152,24 +151,20 @@ def llvm_module(program: Program, inputs: Sequence[str], dialect: Dialect) -> tu
     few = len(program.graph.inputs) + len(program.outputs) <= FEW
     writer = LlvmWriter(dialect, few)
     write_program(writer, program, {name: place for place, name in enumerate(inputs)})
+    body = writer.body()  # which may fetch numbers
+    numbers = ", ".join([f"double {number}" for number in writer.numbers])
+    table = f"@numbers = internal global [{len(writer.numbers)} x double] [{numbers}]"
+    declared = [*writer.declared.values(), *([table] if numbers else [])]
     text = LOOP.format(
         name=ENTRY,
         width=dialect.width,
         bits=64 * dialect.width,
         page=PAGE,
         entry="\n".join(writer.entry),
-        body=writer.body(),
-        declared="\n".join([*writer.declared.values(), *number_table(writer.numbers)]),
+        body=body,
+        declared="\n".join(declared),
     )
     return text, list(writer.declared)
-
-
-def number_table(numbers: Sequence[str]) -> list[str]:
-    """The definition of the numbers that are fetched, if there are any."""
-    if not numbers:
-        return []
-    listed = ", ".join([f"double {number}" for number in numbers])
-    return [f"@numbers = internal global [{len(numbers)} x double] [{listed}]"]
 
 
 def stream_stores(text: str, width: int) -> str:
@@ -184,8 +179,8 @@ def stream_stores(text: str, width: int) -> str:
 def write_program(writer: LlvmWriter, program: Program, columns: Mapping[str, int]) -> None:
     """Write the instructions for a program; ``columns`` are the places of the inputs' columns.
 
-    Inputs are fetched where they are needed first, and outputs are written where they are known: the less
-    waits for something, the less the compiler has to look at, whose time grows with the square of it.
+    Inputs are fetched where they are needed first, and outputs are written once they are known: the fewer
+    values wait for their use, the faster is the compiler, whose time grows with the square of their number.
     """
     graph, outputs = with_truths(program)
     wanted = collect_by_key((output, place) for place, output in enumerate(outputs))
@@ -267,8 +262,9 @@ class LlvmWriter:
     def body(self) -> str:
         """The instructions in an order in which few wait for the one before.
 
-        A processor looks some hundred instructions ahead for what does not wait, and so many are sorted by
-        how long a chain leads to them: where chains are long, and no call has to save all that is pending.
+        A processor looks a few hundred instructions ahead for one that need not wait, so that many at a
+        time are sorted by the length of the chain that leads to them; but not where chains are short, or
+        where a call has to save all that is pending.
         """
         order = list(range(len(self.lines)))
         if len(order) < WIDE * max(self.depths, default=0) and not self.declared:
@@ -277,10 +273,11 @@ class LlvmWriter:
         return "\n".join(self.fetched(lines) if self.dialect.fetches else lines)
 
     def fetched(self, lines: Sequence[str]) -> list[str]:
-        """The lines with numbers that few of them need fetched where they are needed.
+        """Fetch numbers that few lines need where they are needed.
 
-        The compiler would fetch each once, before the loop, and put it away as a whole vector, where there
-        are more numbers than registers.  It cannot do so with what an output might overwrite.
+        The compiler would fetch each once, before the loop, and keep it on the stack as a whole vector
+        where there are more numbers than registers.  It cannot do so with memory that an output might
+        overwrite.
         """
         uses = Counter(chain.from_iterable(map(NUMBER.findall, filter(READS_MEMORY.search, lines))))
         found: list[str] = []

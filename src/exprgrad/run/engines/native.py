@@ -2,7 +2,7 @@
 
 derived graph → values and partials that share their work → rows that the engine spells (both in
 ``programs.py``) → a loop over vectors (``llvm_text.py``) → machine code.  This is the one door to
-llvmlite.  A program with roots is several kernels, for none of them knows a search.
+llvmlite.  A program with roots becomes several kernels, for native code does not search.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from exprgrad.derive.rules import template
 from exprgrad.derive.search import root_search
 from exprgrad.errors import MissingExtraError, install_command
 from exprgrad.graph.graph import Graph, Program
-from exprgrad.graph.ops import BY_NAME
+from exprgrad.graph.ops import BY_NAME, is_root
 from exprgrad.run.arrays.arrays import search_rows
 from exprgrad.run.engines.columns import data_address
 from exprgrad.run.engines.compiled import Kernel
@@ -47,16 +47,16 @@ MOST_LINES = 10_000
 TOO_LARGE = "too large for native code"
 NO_PRECISE_ROOTS = "native code cannot search for roots to the bit"
 MEMORY = 2_000
-"""Formulas of more lines compute for longer than memory takes, and have no other stores for it."""
+"""Formulas of more lines take longer to compute than to write, and get no stores past the caches."""
 LARGE = 2**24
-"""From so many bytes on outputs are written past the caches, which would have to fetch them first."""
+"""Outputs of this many bytes and more are written past the caches, which would fetch them first."""
 
 THREADS = 2**10
 """More threads than a machine has."""
 CHUNK = 2**16
 """The rows that one of several threads takes at a time."""
 WORK = 2**25
-"""The operations, counted row by row, that take about a millisecond."""
+"""The number of operations, times rows, that take about a millisecond."""
 
 
 # Machine code.
@@ -64,7 +64,7 @@ WORK = 2**25
 SIGNATURE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 """Two arrays of addresses, and two rows."""
 OPTIMIZATION = {2_000: 2, 10**9: 1}
-"""How hard the code generator tries, of 3, by the most lines; harder takes long texts twice the time."""
+"""The level of optimisation, by the most lines; a higher one takes twice as long over long texts."""
 
 
 class Machine(NamedTuple):
@@ -115,7 +115,7 @@ def broken_llvmlite(error: Exception) -> MissingExtraError:
 
 @cache
 def detect_machine() -> Machine:
-    """What this machine can do."""
+    """Find out what this machine can do."""
     llvm = import_llvmlite()
     features = llvm.get_host_cpu_features()
     triple = llvm.get_process_triple()
@@ -147,7 +147,7 @@ def vector_function_address(name: str) -> int:
 
 
 def code_generator(lines: int) -> Any:
-    """A code generator for this machine and a text; the engine that it is given to owns it."""
+    """Make a code generator for this machine and a text of some lines; the engine that takes it owns it."""
     llvm = import_llvmlite()
     return llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(
         cpu=llvm.get_host_cpu_name(),
@@ -269,21 +269,23 @@ def build_native_kernel(
 ) -> NativeKernel | StagedKernel | str:
     """Compile a program of numbers; ``inputs`` are the names of the columns, in order.
 
-    With ``precise`` its answers are the scalar engine's to the bit.  That cannot be where Python's own
-    functions are needed (``hypot``, ``logsumexp``): native code cannot call them, for what a handler of
-    signals raises in them would be lost.  Then, and where the program is too large to be compiled in time,
-    the answer is why.  Raises ``MissingExtraError`` without llvmlite.
+    With ``precise`` its answers are the scalar engine's to the bit.  Returns why there is no kernel where
+    the program is too large to be compiled in time, or has to be precise and needs Python's own functions
+    (``hypot``, ``logsumexp``): native code cannot call those, for what a handler of signals raises in them
+    would be lost.  Raises ``MissingExtraError`` without llvmlite.
     """
     found = detect_machine()
     if len(program.graph) > MOST_LINES:
         return TOO_LARGE
-    if root_nodes(program):
+    if any(map(is_root, program.graph.kinds)):
         return (
             NO_PRECISE_ROOTS
             if precise
             else build_staged_kernel(program, inputs, build_native_kernel)
         )
-    dialect = exact_dialect(found) if precise else fast_dialect(found)
+    dialect = fast_dialect(found)
+    if precise:  # the scalar engine's answers, to the bit
+        dialect = Dialect(found.width, EXACT, {row: row for row in LIBRARY}, {})
     rows = spelled = frozenset((*dialect.texts, *dialect.scalar, *dialect.vector))
     if precise:
         rows |= {row for row, op in BY_NAME.items() if not op.value}
@@ -305,15 +307,9 @@ def build_native_kernel(
 
 @cache
 def in_single_steps(text: str) -> Graph:
-    """The graph of one of the op table's texts, its polynomials in single steps."""
+    """The graph of a text of the op table, with its polynomials contracted to single steps."""
     builder, graph = GraphBuilder(), template(text)
     return contract_polynomials(builder.program([builder.include(graph)[graph.output]])).graph
-
-
-@cache
-def exact_dialect(found: Machine) -> Dialect:
-    """Spellings whose answers are the scalar engine's to the bit."""
-    return Dialect(found.width, EXACT, {row: row for row in LIBRARY}, {})
 
 
 @cache
@@ -341,21 +337,13 @@ BLOCK = 2**13
 
 Build = Callable[[Program, Sequence[str]], Kernel | str]
 Stage = list[Callable[[Sequence[np.ndarray]], np.ndarray]]
-"""One root: what finds its operands of the columns and the roots before, and its search, on all rows."""
-
-
-def root_nodes(program: Program) -> list[int]:
-    """The nodes of a program that are roots."""
-    kinds = program.graph.kinds
-    return [
-        n for n, kind in enumerate(kinds) if kind in BY_NAME and BY_NAME[kind].equation is not None
-    ]
+"""A root's kernels: one finds its operands from the columns and earlier roots, the others search it."""
 
 
 def build_staged_kernel(
     program: Program, inputs: Sequence[str], build: Build
 ) -> StagedKernel | str:
-    """A kernel for a program with roots, of kernels that are built without; or why there is none."""
+    """Build a kernel for a program with roots from kernels without; or return why there is none."""
     graph, outputs = program
     builder = GraphBuilder()
     known: list[str] = [*inputs]
@@ -364,7 +352,7 @@ def build_staged_kernel(
     def rule(node: int, images: Sequence[int]) -> int | None:
         """A root is an input of what comes after it."""
         kind = graph.kinds[node]
-        if kind not in BY_NAME or BY_NAME[kind].equation is None:
+        if not is_root(kind):
             return None
         operands = [images[operand] for operand in graph.operands[node]]
         values = [builder.value(operand) for operand in operands]
@@ -393,7 +381,7 @@ def build_staged_kernel(
 
 
 def run_kernel(kernel: Kernel, count: int, columns: Sequence[np.ndarray]) -> np.ndarray:
-    """A kernel's outputs, so many, for all rows of some columns."""
+    """A kernel's outputs, of which there are ``count``, for all rows of some columns."""
     rows = len(columns[0])
     outputs = np.empty((count, rows))
     kernel(columns, [*outputs], 0, rows)
@@ -425,7 +413,7 @@ class StagedKernel:
 COMPILING = Lock()
 """Held by the thread that compiles."""
 BOUND = 2.0**900
-"""Beyond it a sum is left to others: several of them would overflow."""
+"""Larger sums are left to others, for several of them might overflow."""
 LANES = 8
 """How many sums a column has."""
 TEXT = f"""
@@ -476,10 +464,8 @@ are added at a time.  Each sum and what it lost by rounding: D. E. Knuth, The Ar
 """
 
 
-@cache
-def compiled_summation() -> Any:
-    """The function that adds rows; one thread at a time may compile it."""
-    return compile_module(TEXT)
+compiled_summation = cache(partial(compile_module, TEXT))
+"""The function that adds rows; one thread at a time may compile it."""
 
 
 class Totals:

@@ -1,8 +1,8 @@
 """The engine that NumPy runs: a program block by block, each function into memory that is there already.
 
-A program becomes a list of steps over cells, in which each result reuses the cell of one that is done with.
-A cell is a column's block, or a constant.  The steps are played once for each block: the few cells that are
-alive at a time stay in the cache, and no memory is taken.
+A program becomes a list of steps over cells, in which each result reuses the cell of a result that is no
+longer needed.  A cell is a column's block, or a constant.  The steps are played once for each block: the
+few cells that are alive at a time stay in the cache, and no memory is allocated.
 
 Blocks are small enough that what is alive stays in a cache, and large enough that calling a function costs
 little beside what it does, and that threads seldom wait for each other to call one: see
@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Sequence
-from functools import partial
 from heapq import heapify, heappop, heappush
 from itertools import accumulate, repeat
 from operator import itemgetter
@@ -96,7 +95,7 @@ def allocate_cells(
 ) -> tuple[int, int]:
     """Give every result a cell; returns how many registers and masks that takes.
 
-    What was let go last is taken first, for it is in the cache.
+    The cell that was freed last is reused first, for it is in the cache.
     """
     last = {
         operand: node
@@ -157,11 +156,11 @@ def order_operations(graph: Graph, outputs: Sequence[int], needed: Sequence[int]
 
 
 def order_by_memory(graph: Graph, given: Sequence[int], free: Sequence[int]) -> list[int]:
-    """Always that operation next, of those that are ready, which leaves the fewest results alive.
+    """Order operations greedily: next is the ready one that leaves the fewest results alive.
 
-    Of equals it is the first of the graph.  What is ``free``, leaves and outputs, takes no memory.  It is a
-    rule of thumb, for to find the best order is NP-complete: R. Sethi, Complete register allocation
-    problems, SIAM J. Comput. 4 (1975), 226-248.
+    Ties go to the first in the graph.  ``free`` nodes, leaves and outputs, take no memory.  To find the
+    best order is NP-complete: R. Sethi, Complete register allocation problems, SIAM J. Comput. 4 (1975),
+    226-248.
     """
     size = len(graph)
     waits, uses, users = [0] * size, [0] * size, [0] * size
@@ -206,7 +205,7 @@ def order_by_memory(graph: Graph, given: Sequence[int], free: Sequence[int]) -> 
 def find_readers(
     operands_of: Sequence[Sequence[int]], given: Sequence[int], uses: Sequence[int]
 ) -> tuple[list[int], list[int]]:
-    """The operations that read each node, node after node; and by node where its own begin."""
+    """A flat list of the operations that read each node, and by node where its readers begin."""
     first = [0, *accumulate(uses)]
     flat, filled = [0] * first[-1], first.copy()
     for node in given:
@@ -224,7 +223,7 @@ def distinct_operands(operands: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def peak_alive(graph: Graph, order: Sequence[int], free: Sequence[int]) -> int:
-    """The most results that are alive at a time, in some order."""
+    """The most results that are alive at a time when operations are done in an order."""
     last = [0] * len(graph)
     for at, node in enumerate(order):
         for operand in graph.operands[node]:
@@ -246,23 +245,18 @@ Operation = Callable[..., object]
 """An operation on blocks: the operands, then where the result goes."""
 
 MOST_ROWS, FEW_ROWS, LEAST_ROWS = 2**15, 2**11, 2**8
-"""The most rows of a block, few, and the fewest; columns with few rows take fewer."""
+"""The most rows of a block, the most that large programs have, and the fewest."""
 ROOM, SPACE = 2**25, 2**31
-"""The bytes of all registers, as far as that is enough for blocks of few rows, and of the fewest.
+"""The bytes of registers that a block of up to ``MOST_ROWS`` may take, and one of up to ``FEW_ROWS``.
 
 Beside a call, which takes 0.35 µs, it matters little whether registers are in a cache.
 """
 MEMORY = 2**32
-"""The bytes that all threads together take for registers, if one can do with that."""
+"""The most bytes of registers that several threads take together."""
 CHUNK = 2**14
 """The fewest rows that one of several threads takes at a time."""
 WORK = 2**22
-"""The operations, counted row by row, that take about a millisecond."""
-
-
-def sign_into(x: Any, out: Any) -> None:
-    np.sign(x, out)
-    np.copysign(out, x, out)
+"""The number of operations, times rows, that take about a millisecond."""
 
 
 def power_into(x: Any, y: Any, out: Any) -> None:
@@ -294,31 +288,24 @@ SPECIAL: dict[str, Operation] = {
     "min": lambda x, y, out: np.minimum(x, y, out=out),
     "max": lambda x, y, out: np.maximum(x, y, out=out),
     "logsumexp": np.logaddexp,
-    "sign": sign_into,
+    "sign": lambda x, out: np.copysign(np.sign(x, out), x, out),
     "pow": power_into,
 }
 TABLE: dict[str, Operation] = {**NATIVE, **COMPARED, **SPECIAL}
 """Every row that NumPy has, and the steps about masks."""
 SEVERAL = {"sign"}
-"""What writes its result before it has read all of its operands."""
+"""Operations that write their result before they have read all of their operands."""
 EXACT = frozenset([row for row, op in BY_NAME.items() if not op.value and op.value_ulp <= 0.5])
 """The rows for which NumPy gives the very double that the engine for single numbers gives."""
 FIRST_OF_TWO = {
     "min": "where(y < x, y, where(x == x, where(y == y, x, y), x))",
     "max": "where(y > x, y, where(x == x, where(y == y, x, y), x))",
 }
-"""Of two zeros the one that comes first, as for single numbers."""
-
-
-def apply_row_by_row(function: Callable[..., float], *arguments: Any) -> None:
-    """A function of numbers, on every row."""
-    *operands, out = arguments
-    listed = [x.tolist() if isinstance(x, np.ndarray) else repeat(x) for x in operands]
-    out[:] = list(map(function, *listed))
+"""Extrema that are the first of two zeros, as for single numbers."""
 
 
 def fast_operation(kind: str) -> Operation:
-    """A row, or a step about masks, as NumPy has it; a root is looked for in all rows at once."""
+    """NumPy's function for a row, or for a step about masks; a root is searched in all rows at once."""
     if kind in TABLE:
         return TABLE[kind]
     search = arrays.array_function(kind)
@@ -326,12 +313,17 @@ def fast_operation(kind: str) -> Operation:
 
 
 def exact_operation(kind: str) -> Operation:
-    """A row, or a step about masks, as the engine for single numbers has it."""
-    return (
-        TABLE[kind]
-        if kind in EXACT or kind not in BY_NAME
-        else partial(apply_row_by_row, functions[kind])
-    )
+    """The function of a row whose results are those for single numbers; or of a step about masks."""
+    if kind in EXACT or kind not in BY_NAME:
+        return TABLE[kind]
+    function = functions[kind]
+
+    def apply_row_by_row(*cells: Any) -> None:
+        *operands, out = cells
+        listed = [x.tolist() if isinstance(x, np.ndarray) else repeat(x) for x in operands]
+        out[:] = list(map(function, *listed))
+
+    return apply_row_by_row
 
 
 def build_numpy_kernel(
@@ -357,7 +349,7 @@ def rows_that_fit(memory: int, row: int) -> int:
 
 
 class NumpyKernel:
-    """A plan, and memory to play it in: what one call leaves the next one takes, thread by thread.
+    """A plan, and workspaces to play it in, which later calls use again.
 
     ``threads`` is how many may play it at once without taking more memory than they should; ``chunk`` and
     ``work`` are those of ``compiled.Kernel``.
@@ -421,7 +413,7 @@ class Workspace:
         self.arrays: list[Any] = [*registers, *[mask[:rows] for mask in masks]]
 
     def cells(self, rows: int) -> list[Any]:
-        """Those cells for a block of some rows, or fewer."""
+        """The cells for a block of at most ``self.rows`` rows."""
         if rows == self.rows:
             return self.constants + self.arrays
         return self.constants + [array[:rows] for array in self.arrays]

@@ -83,12 +83,6 @@ def compile_texts(careful: str, bare: str) -> Any:
     return names["f"]
 
 
-def has_swept_numbers(graph: Graph) -> bool:
-    """Whether a program's numbers are the sweep's: it has no formula for one of the sweep's functions."""
-    rows = [BY_NAME[str(row)] for row in missing_rows(graph, CAREFUL.spelled)]
-    return all(row.value or row.equation for row in rows)
-
-
 def build_screened_function(
     graph: Graph, wrt: tuple[str, ...], visited: Iterable[int]
 ) -> Callable[..., tuple[float, tuple[float, ...]]]:
@@ -98,7 +92,8 @@ def build_screened_function(
     """
     pairs = required_pairs(graph, visited)
     program = screened_gradient(graph, wrt, pairs or ())
-    if pairs is None or not has_swept_numbers(program.graph):
+    lacking = [BY_NAME[str(row)] for row in missing_rows(program.graph, CAREFUL.spelled)]
+    if pairs is None or not all(row.value or row.equation for row in lacking):  # not the sweep's
         return lambda *_: (nan, (nan,))
     parts = [Result("value"), Result("gradient", ((*wrt, "screen"),))]
     function = compile_texts(*program_texts(graph, program, parts))

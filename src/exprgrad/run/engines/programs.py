@@ -1,14 +1,14 @@
-"""A program in the rows that an engine has functions for, and as engines like it best.
+"""Programs in the rows that an engine has functions for, with shared work and shorter operations.
 
-A row's rules are each as accurate as doubles allow, and each starts anew: tanh calls one function of the C
-library, its partial another.  ``Op.joint`` says how to have them all from one.  Here a derived program's
-operations are replaced by that, where the row has it, together with the partials that belong to them.
+A row's rules are each as accurate as doubles allow, and share nothing: tanh calls one function of the C
+library, its partial another.  ``Op.fused_partials`` computes them from terms that they share.  Where a row
+has those, they replace an operation of a derived program and the partials that belong to it.
 
-What an engine lacks is written out by its formula (``derive/lower/lower.py`` says which), all of it, for
-engines run programs for machines alone.  Some operations take less time than others and give the same, or
-nearly so.  All but powers give the same double: a sum with a negative is a difference, signs move out of
-products, a division by a power of two is a product.  Small powers become products, within 3 ulp.
-Conditions become masks for engines that have them, and polynomials are computed with fused operations.
+A row that an engine lacks is replaced by its formula (``derive/lower/lower.py`` says which).  Some
+operations are replaced by faster ones.  All but powers give the same double: a sum with a negative becomes
+a difference, signs move out of products, a division by a power of two becomes a product.  Small powers
+become products, within 3 ulp.  Conditions become masks for engines that have them, and polynomials use
+fused operations.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from exprgrad.graph.graph import (
     dependency_flags,
     dependent_flags,
 )
-from exprgrad.graph.ops import BY_NAME, COMPARISONS, LOGIC
+from exprgrad.graph.ops import BY_NAME, COMPARISONS, LOGIC, by_row_name
 from exprgrad.run.numbers.sweeps import functions
 
 __all__ = [
@@ -48,10 +48,10 @@ Read = Callable[[str], Graph]
 
 
 def fuse_partials(program: Program, but: Container[str] = (), read: Read = template) -> Program:
-    """The program with its values and partials taken together; within 5 ulp of each, as engines are.
+    """Replace values and partials by fused ones, which are within 5 ulp, as engines are.
 
-    Rows of ``but`` stay as they are.  ``read`` makes a graph of a joint text.  A partial is found by its
-    form: it is what the row's rule makes of the operation's nodes.
+    Rows of ``but`` stay as they are.  ``read`` makes a graph of a fused text.  A partial is recognised by
+    its form: it is what the row's rule makes of the operation's nodes.
     """
     kinds = {kind for kind in {*program.graph.kinds} & {*BY_NAME} if BY_NAME[kind].fused_partials}
     kinds = {kind for kind in kinds if kind not in but}
@@ -103,16 +103,16 @@ def lower_for_engine(
     exact: bool = False,
     read: Read = template,
 ) -> Program:
-    """The program in ``rows``, each an engine's function, and any other row in what it is in others.
+    """Rewrite a program in ``rows``, which an engine has functions for; other rows become their formulas.
 
-    ``own`` are the engine's own texts, by row: of its operands, or of a variadic one of x and y.
-    What depends on no input is computed now.  With ``exact`` every operation of ``rows`` stays what it is.
-    Without, what takes any number of operands is done two at a time, and operations are shortened.
+    ``own`` are the engine's own formulas, by row: of its operands, or for a variadic row of x and y.
+    What depends on no input is computed now.  With ``exact`` every operation of ``rows`` stays as it is.
+    Otherwise a variadic one is applied to two operands at a time, and operations are shortened.
     """
     builder = GraphBuilder(program.graph.empty())
 
     def included(graph: Graph, given: Mapping[str, int] | None = None) -> list[int]:
-        """Every node of a graph, written out; of a formula, whose inputs are ``given`` nodes, too."""
+        """Add a graph's nodes, lowered; a formula's inputs are the ``given`` nodes."""
 
         def rule(node: int, images: Sequence[int]) -> int | None:
             kind = graph.kinds[node]
@@ -125,7 +125,7 @@ def lower_for_engine(
         return builder.include(graph, given, rule)
 
     def operation(kind: str, operands: list[int]) -> int:
-        """One operation, written out; of constants, what the engine for single numbers makes of them."""
+        """Add one operation, lowered; one of constants is computed as for single numbers."""
         if kind not in BY_NAME:
             return builder.apply(kind, *operands)
         op = BY_NAME[kind]
@@ -151,7 +151,7 @@ def inline_formula(
     names: Sequence[str],
     *operands: int,
 ) -> int:
-    """A formula in the place of an operation."""
+    """Add a formula in place of an operation."""
     return included(text, dict(zip(names, operands, strict=True)))[text.output]
 
 
@@ -159,13 +159,13 @@ def inline_formula(
 
 
 def shorten_operation(builder: GraphBuilder, kind: str, *operands: int) -> int:
-    """The node of an operation, done otherwise where there is something better."""
+    """Add an operation, in a shorter form if there is one."""
     found = SHORTER[kind](builder, *operands) if kind in SHORTER else None
     return builder.apply(kind, *operands) if found is None else found
 
 
 def negated_product(builder: GraphBuilder, x: int) -> int | None:
-    """The negative of a product with a constant."""
+    """Move the sign of a negative product into its constant factor."""
     found = constant_factor(builder, x)
     if found is None:
         return None
@@ -174,13 +174,13 @@ def negated_product(builder: GraphBuilder, x: int) -> int | None:
 
 
 def subtract_negative(builder: GraphBuilder, x: int, y: int) -> int | None:
-    """A difference from a negative."""
+    """Turn a difference from a negative into a sum."""
     other = negated_operand(builder, y)
     return None if other is None else builder.apply("add", x, other)
 
 
 def shorten_product(kind: str, builder: GraphBuilder, x: int, y: int) -> int | None:
-    """A product or quotient: of negatives without their signs, of others as ``scale_product`` says."""
+    """Move signs out of a product or quotient; without any, do as ``scale_product`` does."""
     minus_x, minus_y = negated_operand(builder, x), negated_operand(builder, y)
     if minus_x is None and minus_y is None:
         return scale_product(builder, kind, x, y)
@@ -191,7 +191,7 @@ def shorten_product(kind: str, builder: GraphBuilder, x: int, y: int) -> int | N
 
 
 def scale_product(builder: GraphBuilder, kind: str, x: int, y: int) -> int | None:
-    """A quotient by a power of two; a product of a constant and a product with one."""
+    """Turn a division by a power of two into a product, and two constant factors into one."""
     value = builder.value(y)
     if kind == "div":
         if value is None or not is_power_of_two(value):
@@ -212,7 +212,7 @@ def scale_product(builder: GraphBuilder, kind: str, x: int, y: int) -> int | Non
 
 
 def small_power(builder: GraphBuilder, x: int, y: int) -> int | None:
-    """A small power, as a product or quotient."""
+    """Turn a small power into a product or quotient."""
     value = builder.value(y)
     if value == -1:
         return builder.apply("div", builder.constant(1.0), x)
@@ -223,13 +223,13 @@ def small_power(builder: GraphBuilder, x: int, y: int) -> int | None:
 
 
 def negated_operand(builder: GraphBuilder, node: int) -> int | None:
-    """What a node is the negative of, if it is one."""
+    """The operand of a negative; None for any other node."""
     graph = builder.graph
     return graph.operands[node][0] if graph.kinds[node] == "neg" else None
 
 
 def constant_factor(builder: GraphBuilder, node: int) -> tuple[float, int] | None:
-    """The constant and the other factor of a product that has one."""
+    """A product's constant factor and its other factor; None for a node without one."""
     if builder.graph.kinds[node] == "mul":
         x, y = builder.graph.operands[node]
         for factor, other in ((x, y), (y, x)):
@@ -246,28 +246,32 @@ def is_power_of_two(value: float) -> bool:
 
 SHORTER: dict[str, Callable[..., int | None]] = {
     "neg": negated_product,
-    "add": lower_sum,
-    "sub": subtract_negative,
-    "mul": partial(shorten_product, "mul"),
-    "div": partial(shorten_product, "div"),
-    "pow": small_power,
+    **by_row_name(
+        {
+            "+": lower_sum,
+            "-": subtract_negative,
+            "*": partial(shorten_product, "mul"),
+            "/": partial(shorten_product, "div"),
+            "^": small_power,
+        }
+    ),
 }
-"""How an operation is done otherwise, of the builder and the operands."""
+"""Row → what adds its shorter form, given the builder and the operands; None where it has none."""
 
 
 # Conditions as truth values: a program in which each node is either numbers or, for engines, a mask.
 
 MASKS = frozenset(("mask", "and", "or", "not", "and-not", "or-not", *COMPARISONS))
-"""What gives a mask: ``mask`` of numbers, where they are not 0; logic on masks, ``and-not`` being the
-second without the first, and ``or-not`` the second, or not the first; and comparisons of numbers.  What
-leads back is ``number``, which is 1 or 0."""
+"""The operations that give a mask: comparisons of numbers; ``mask``, which holds where a number is not 0;
+and logic on masks: ``and-not`` is the second and not the first, ``or-not`` the second or not the first.
+``number`` turns a mask back into 1 and 0."""
 SPAN = (0, 0)
 
 
 def with_truths(program: Program, order: Sequence[int] | None = None) -> Program:
-    """The program with conditions as masks; what its outputs do not need is left out.
+    """Turn a program's conditions into masks, and leave out what its outputs do not need.
 
-    Its operations are in an order of the program's, or as they are there.
+    ``order`` lists the program's operations in another order to keep.
     """
     graph, outputs = program
     needed = dependency_flags(graph, *outputs)
@@ -318,7 +322,7 @@ def with_truths(program: Program, order: Sequence[int] | None = None) -> Program
 def as_logic(
     graph: Graph, node: int, conditions: Container[int]
 ) -> tuple[str, tuple[int, ...]] | None:
-    """How a node that is 1 or 0 everywhere is found as a mask, and of which nodes; None for any other."""
+    """The mask operation for a node that is always 1 or 0, and its operands; None for any other node."""
     kind, operands = graph.kinds[node], graph.operands[node]
     if kind in COMPARISONS:
         return kind, operands
@@ -350,7 +354,7 @@ def flag_value(graph: Graph, node: int) -> float | None:
 FMA = "fma"
 """The kind of x*y + z, rounded once.  It is no row of the op table."""
 LEAST_DEGREE = 2
-"""The degree from which on it is done."""
+"""The least degree of the polynomials that are contracted."""
 
 
 class MultiplyAdd(NamedTuple):
@@ -364,7 +368,7 @@ class MultiplyAdd(NamedTuple):
 
 
 def contract_polynomials(program: Program) -> Program:
-    """The program with ``x*y + c``, ``x*y - c`` and ``c - x*y`` within polynomials as single steps."""
+    """Turn ``x*y + c``, ``x*y - c`` and ``c - x*y`` within polynomials into single steps."""
     graph, outputs = program
     steps = find_contractions(program)
     gone = {step.product for step in steps.values()}
@@ -409,7 +413,7 @@ def find_contractions(program: Program) -> dict[int, MultiplyAdd]:
 
 
 def multiply_add_of(graph: Graph, kind: str, operands: tuple[int, ...]) -> MultiplyAdd | None:
-    """A sum or difference of a product and a constant as a single step."""
+    """A sum or difference of a product and a constant as a single step; None for any other operation."""
     for at in (0, 1):
         product, payload = operands[at], graph.payloads[operands[1 - at]]
         if graph.kinds[product] == "mul" and isinstance(payload, float):
@@ -420,7 +424,7 @@ def multiply_add_of(graph: Graph, kind: str, operands: tuple[int, ...]) -> Multi
 
 
 def nested_factor(step: MultiplyAdd, steps: dict[int, MultiplyAdd]) -> int | None:
-    """The factor that is a step of a polynomial itself, and in the same number."""
+    """The factor that is itself a step, of a polynomial in the other factor; None if neither is."""
     for inner, other in ((step.x, step.y), (step.y, step.x)):
         if inner in steps and other in (steps[inner].x, steps[inner].y):
             return inner

@@ -92,6 +92,12 @@ class BoundKind:
         return tuple([template_reader(part) for part, _ in rules]), companions
 
     @cached_property
+    def reads(self) -> list[list[int]]:
+        """By operand, the positions of what its local derivative's rule reads."""
+        names = rule_slots(self.op)
+        return [[names.index(name) for name in template(rule).inputs] for rule in self.op.partials]
+
+    @cached_property
     def bends_at_0(self) -> bool:
         """Whether the row, of one operand, is smooth, or has its only kink or jump at 0."""
         if self.sort == SPECIAL:
@@ -368,14 +374,6 @@ def bound_gated_edges(
                 off[operand] += TINY
 
 
-@cache
-def known_of(name: str, position: int) -> tuple[BoundKind, tuple[int, ...]]:
-    """Return the facts for a local derivative's bound: its row's, and the positions that it reads."""
-    kind = kind_of(name)
-    names = rule_slots(kind.op)
-    return kind, tuple([names.index(seen) for seen in template(kind.op.partial(position)).inputs])
-
-
 def local_errors(found: Adjoints, errors: Sequence[float]) -> list[float]:
     """Bound the data, or the local derivative, in each cell of the tape."""
     tape, cells = found.tape, found.cells
@@ -389,7 +387,8 @@ def local_errors(found: Adjoints, errors: Sequence[float]) -> list[float]:
         if position == TIES:
             off.append(0.0)  # how many operands tie: a whole number
             continue
-        kind, reads = known_of(name, position)
+        kind = kind_of(name)
+        reads = kind.reads[0 if kind.sort == VARIADIC else position]
         relative, error = kind.partial
         local, around = cells[cell], pick(off)
         if kind.sort == ROOT:
@@ -433,7 +432,7 @@ def of_rule(
 ) -> float:
     """Bound a local derivative's error caused by the errors of what its rule reads."""
     if kind.sort == SPECIAL and not (
-        reads == (0,) and off[0] < FAR * abs(seen[0]) and kind.bends_at_0
+        reads == [0] and off[0] < FAR * abs(seen[0]) and kind.bends_at_0
     ):
         return inf if inf in off else of_special(kind, rule, local, seen, off)
     error = 0.0

@@ -17,7 +17,7 @@ import operator
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from itertools import repeat
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from exprgrad.derive.rules import join_balanced, rule_slots, template
 from exprgrad.graph.graph import CONST, INPUT, Algebra, Graph, Program, dependent_flags, interpret
 from exprgrad.graph.op import NonsmoothPoint
-from exprgrad.graph.ops import ARITHMETIC_OPERATORS, BY_NAME, Op
+from exprgrad.graph.ops import ARITHMETIC_OPERATORS, BY_NAME, Op, by_row_name
 
 if TYPE_CHECKING:
     from exprgrad.derive.switches import Suspects
@@ -56,14 +56,6 @@ def ieee_divide(x: float, y: float) -> float:
         return nan if x == 0 or x != x else copysign(inf, x) * copysign(1.0, y)
 
 
-def floor_modulus(x: float, y: float) -> float:
-    """Return the floor modulus, with the sign of y; nan where y is 0."""
-    try:
-        return x % y
-    except ZeroDivisionError:
-        return nan
-
-
 def real_power(x: float, y: float) -> float:
     """IEEE pow; nan for a negative base with a fractional exponent.  A square is rounded only once."""
     if y == 2:
@@ -78,10 +70,6 @@ def real_power(x: float, y: float) -> float:
         return copysign(inf, x) if y % 2 == 1 else inf
 
 
-def sign_of(x: float) -> float:
-    return x if x == 0 or x != x else copysign(1.0, x)
-
-
 def keep_special_values(fn: Callable[[float], int]) -> Function:
     """Make a rounding function keep nan, infinities and the sign of zero."""
     return lambda x: copysign(float(fn(x)), x) if math.isfinite(x) else x
@@ -93,10 +81,6 @@ def accurate_cbrt(x: float) -> float:
     if root == 0 or not math.isfinite(root):
         return root
     return root - (root - x / (root * root)) / 3
-
-
-def nan_minimum(*operands: float) -> float:
-    return nan if any(map(math.isnan, operands)) else min(operands)
 
 
 def nan_maximum(*operands: float) -> float:
@@ -115,21 +99,25 @@ def stable_logsumexp(*operands: float) -> float:
 
 NATIVE: dict[str, Function] = {
     **ARITHMETIC_OPERATORS,
-    "div": ieee_divide,
-    "mod": floor_modulus,
-    "pow": real_power,
-    "lt": lambda x, y: 1.0 if x < y else 0.0,
-    "le": lambda x, y: 1.0 if x <= y else 0.0,
-    "gt": lambda x, y: 1.0 if x > y else 0.0,
-    "ge": lambda x, y: 1.0 if x >= y else 0.0,
-    "eq": lambda x, y: 1.0 if x == y else 0.0,
-    "ne": lambda x, y: 1.0 if x != y else 0.0,
+    **by_row_name(
+        {
+            "/": ieee_divide,
+            "%": lambda x, y: x % y if y else nan,
+            "^": real_power,
+            "<": lambda x, y: 1.0 if x < y else 0.0,
+            "<=": lambda x, y: 1.0 if x <= y else 0.0,
+            ">": lambda x, y: 1.0 if x > y else 0.0,
+            ">=": lambda x, y: 1.0 if x >= y else 0.0,
+            "==": lambda x, y: 1.0 if x == y else 0.0,
+            "!=": lambda x, y: 1.0 if x != y else 0.0,
+        }
+    ),
     "where": lambda c, x, y: x if c else y,
-    "min": nan_minimum,
+    "min": lambda *operands: nan if any(map(math.isnan, operands)) else min(operands),
     "max": nan_maximum,
     "logsumexp": stable_logsumexp,
     "abs": abs,
-    "sign": sign_of,
+    "sign": lambda x: x if x == 0 or x != x else copysign(1.0, x),
     "floor": keep_special_values(math.floor),
     "ceil": keep_special_values(math.ceil),
     "round": keep_special_values(round),
@@ -195,27 +183,11 @@ def compile_forward(
 ) -> Callable[[Sequence[float]], list[float]]:
     """Compile a program into a function of its inputs' numbers, in order, that gives its outputs'."""
     graph, outputs = program
-    start = [
-        x if kind == CONST else nan for kind, x in zip(graph.kinds, graph.payloads, strict=True)
-    ]
-    given = [(at, graph.inputs[name]) for at, name in enumerate(inputs) if name in graph.inputs]
-    steps = [
-        (node, functions[graph.kinds[node]], operands[0], operands[-1], len(operands), operands)
-        for node, operands in enumerate(graph.operands)
-        if operands
-    ]
+    plan = plan_forward(graph)
+    plan = plan._replace(inputs=[(node, inputs.index(name)) for node, name in plan.inputs])
 
     def play(numbers: Sequence[float]) -> list[float]:
-        values = cast("list[float]", start.copy())
-        for place, node in given:
-            values[node] = numbers[place]
-        for node, function, first, last, count, operands in steps:
-            if count == 2:
-                values[node] = function(values[first], values[last])
-            elif count == 1:
-                values[node] = function(values[first])
-            else:
-                values[node] = function(*[values[operand] for operand in operands])
+        values = follow_plan(plan, numbers)
         return [values[output] for output in outputs]
 
     return play
@@ -400,14 +372,14 @@ class Plan(NamedTuple):
 
     ``operands``  those of the graph
     ``start``   by node: a constant's number, or room for an operation's result
-    ``inputs``  node and name of each
+    ``inputs``  node and name of each, or its place among the numbers given
     ``nodes``, ``functions``, ``firsts``, ``seconds``  by operation: where the result goes, its function,
                 and its operands; a negative second one says that there are not two
     """
 
     operands: list[tuple[int, ...]]
     start: list[Any]
-    inputs: list[tuple[int, str]]
+    inputs: list[tuple[int, Any]]
     nodes: list[int]
     functions: list[Callable[..., float]]
     firsts: list[int]
@@ -436,7 +408,7 @@ def plan_forward(graph: Graph) -> Plan:
     )
 
 
-def follow_plan(plan: Plan, inputs: Mapping[str, float]) -> list[float]:
+def follow_plan(plan: Plan, inputs: Any) -> list[float]:
     """Compute every node's data from the inputs, as ``forward_numbers`` does, but faster."""
     values = plan.start.copy()
     for node, name in plan.inputs:
@@ -648,7 +620,13 @@ def companion_rules(
     if not op.variadic:
         return rules, repeat(view)
     tied = first_step + len(steps)
-    steps.append(((partial(tie_shares, op), itemgetter(*view)), (op.name, TIES)))
+    count = len(operands)
+
+    def tie_shares(values: Sequence[float]) -> Any:
+        """Count the ties, from the operands, ``out``, and which of them vary."""
+        return companion_values(op, values[: count + 1], values[count + 1 :])[0][-1]
+
+    steps.append(((tie_shares, itemgetter(*view)), (op.name, TIES)))
     seen = [(operand, node, v, tied) for operand, v in zip(operands, varies, strict=True)]
     return rules * len(operands), seen
 
@@ -692,12 +670,6 @@ def pair_visits(edges: Edges, no_node: int, zero: int) -> Visits:
             second_sources.append(zero)
             alone = user
     return found
-
-
-def tie_shares(op: Op, values: Sequence[float]) -> Any:
-    """Count a variadic row's ties, from its operands, ``out``, and which of them vary."""
-    count = len(values) // 2
-    return companion_values(op, values[: count + 1], values[count + 1 :])[0][-1]
 
 
 # In reverse: the sweep.

@@ -46,15 +46,12 @@ def unknown_output(message: str, name: str, known: Iterable[str]) -> InputError:
 
     names = list(known)
     near = nearest_word(name, names)
-    help = f"the named statements are {in_a_row(names)}"
-    if len(names) == 1:
-        help = f"the only named statement is {names[0]}"
-    if not names:
-        help = "an output is a named statement: y1 = …; y2 = …"
-    if near is not None and len(names) > 1:
-        help = f"did you mean '{near}'? {help}"
-    elif near is not None:
-        help = f"did you mean '{near}'?"
+    help = "an output is a named statement: y1 = …; y2 = …"
+    if names:
+        few = f"the only named statement is {names[0]}"
+        help = few if len(names) == 1 else f"the named statements are {in_a_row(names)}"
+    if near is not None:
+        help = f"did you mean '{near}'?{f' {help}' * (len(names) > 1)}"
     return InputError("unknown-output", message, help=help).about(name)
 
 

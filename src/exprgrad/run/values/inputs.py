@@ -71,7 +71,12 @@ def constant_value(text: str, name: str) -> Any:
         return in_file(text.strip()[1:], name) if Asker.by_command else refuse_text(text, name)
     refuse_bare_path(text, name)
     if is_range(text):
-        raise misplaced_range(text, name)
+        shell = "eval, grad and hess take START:STOP:COUNT, plot and solve LOW:HIGH"
+        raise InputError(
+            "bad-value",
+            f"the value of '{name}' is a range, and here it has to be one number or a list",
+            help=f"{command_or_python(shell, 'f.table takes ranges')}; a list is {name}=[0, 0.5, 1]",
+        ).about(text)
     if is_uncertain(text):
         raise unexpected_uncertainty(text, name)
     try:
@@ -166,16 +171,6 @@ def outside_brackets(pattern: str, text: str, bracketed: str) -> list[Span]:
     found = [match.span() for match in re.finditer(pattern, text)]
     levels = bracket_depths(bracketed) if found else ()
     return [span for span in found if not levels[span[0]]]
-
-
-def misplaced_range(text: str, name: str) -> InputError:
-    """Return the error for a range in place of a number or a tensor."""
-    shell = "eval, grad and hess take START:STOP:COUNT, plot and solve LOW:HIGH"
-    return InputError(
-        "bad-value",
-        f"the value of '{name}' is a range, and here it has to be one number or a list",
-        help=f"{command_or_python(shell, 'f.table takes ranges')}; a list is {name}=[0, 0.5, 1]",
-    ).about(text)
 
 
 def is_uncertain(text: str) -> bool:

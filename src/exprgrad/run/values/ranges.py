@@ -78,8 +78,7 @@ def in_steps(asked: Range, places: Iterable[int]) -> list[float]:
 def in_ratio(asked: Range, places: Iterable[int]) -> list[float]:
     """Compute points of a logarithmic range: start·(stop/start)^(k/(size − 1))."""
     with localcontext(prec=LOG_DIGITS):
-        start, rate = logarithmic_growth(asked)
-        fine = fine_steps(asked)
+        start, rate, fine = logarithmic_growth(asked)
         bases: dict[int, Decimal] = {}
         found = []
         for k in places:
@@ -91,21 +90,14 @@ def in_ratio(asked: Range, places: Iterable[int]) -> list[float]:
 
 
 @lru_cache(maxsize=64)
-def logarithmic_growth(asked: Range) -> tuple[Decimal, Decimal]:
-    """Return the start of a logarithmic range, and the logarithm of its ratio."""
+def logarithmic_growth(asked: Range) -> tuple[Decimal, Decimal, list[Decimal]]:
+    """Return a range's start, the logarithm of its ratio, and its first points over its start."""
     with localcontext(prec=LOG_DIGITS):
         start, stop = (
             Decimal(end.numerator) / end.denominator for end in (asked.start, asked.stop)
         )
-        return start, (stop / start).ln() / max(asked.size - 1, 1)
-
-
-@lru_cache(maxsize=64)
-def fine_steps(asked: Range) -> list[Decimal]:
-    """Return the first points of a logarithmic range over its start."""
-    with localcontext(prec=LOG_DIGITS):
-        _, rate = logarithmic_growth(asked)
-        return [(rate * k).exp() for k in range(min(STRIDE, asked.size))]
+        rate = (stop / start).ln() / max(asked.size - 1, 1)
+        return start, rate, [(rate * k).exp() for k in range(min(STRIDE, asked.size))]
 
 
 # Reading.

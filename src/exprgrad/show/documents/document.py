@@ -18,7 +18,7 @@ __all__ = [
 ]  # fmt: skip
 
 NUMBERS_AT_ONCE = 4096
-"""How many numbers of a row are written at once."""
+"""The most numbers of a row that are written at once."""
 
 
 class Short:
@@ -138,7 +138,7 @@ def enclose_items(
     first: str = "",
     between: str = ", ",
 ) -> Iterator[str]:
-    """Values in brackets, those of an object with their names; blanks and commas as they are given."""
+    """Values in brackets, named in an object, with ``first`` before them and ``between`` between two."""
     separator = opening = brackets[0] + first
     for name, value in items:
         if separator != opening and isinstance(value, Apart):
@@ -164,7 +164,7 @@ def json_pieces(value: Any, *, whole: bool = True, depth: int = 0, head: str = "
 
 
 def json_parts(value: Any, *, whole: bool, depth: int) -> Iterator[str]:
-    """A value that JSON does not know, or that has such a one in it."""
+    """A value that JSON does not know, or that holds one."""
     if isinstance(value, Lines):
         line = "\n" + " " * (depth + 1)
         items = value.value if value.brackets == "{}" else unnamed_items(value.value)
@@ -211,7 +211,7 @@ def csv_rows(
 
 
 class Quoted(str):
-    """A text that CSV tells from a missing cell even where it is empty."""
+    """A text that CSV writes in quotes where it is empty, unlike a missing cell."""
 
 
 def csv_line(cells: Iterable[Any], *, whole: bool = True) -> str:

@@ -31,7 +31,7 @@ __all__ = [
 
 
 def common_run_fields(run: DiagnosedRun, value: Any) -> dict[str, Any]:
-    """What every document of a run says first."""
+    """The first fields of every document about a run."""
     return {
         "inputs": shorten_tensors(run.inputs),
         "output": {"node": run.graph.output, "name": run.graph.output_name},
@@ -71,7 +71,7 @@ def run_fields(
 
 
 def guard_fields(answer: Guarded) -> dict[str, Any]:
-    """How many digits of an answer are right, and which of its numbers are corrected."""
+    """The fields for an answer's count of right digits, and for its corrected numbers."""
     value, pairs = answer.corrected_value, answer.corrected.items()
     return {
         **({"digits": answer.digits} if answer.digits else {}),
@@ -81,25 +81,27 @@ def guard_fields(answer: Guarded) -> dict[str, Any]:
 
 
 def corrected_pair(sweep: Any, value: Any) -> dict[str, Any]:
-    """A corrected number: what the sweep has, and what the answer is."""
+    """A corrected number's fields: the sweep's number, and the answer's."""
     return {"sweep": sweep, "value": value}
 
 
 def graph_fields(run: DiagnosedRun) -> dict[str, Any]:
     """The nodes, and the calls if there are any."""
-    is_swept, calls = run.adjoints is not None, [call._asdict() for call in run.graph.calls]
+    calls = [call._asdict() for call in run.graph.calls]
     for call in calls:
         del call["opened"], call["bends"]
         call["parent"] = None if call["parent"] < 0 else call["parent"]
-    nodes = Lines(node_record(node, with_grad=is_swept) for node in run.iter_nodes())
-    return {"nodes": nodes, **({"calls": Lines(calls)} if calls else {})}
-
-
-def node_record(node: Node, *, with_grad: bool) -> dict[str, Any]:
-    """A node's fields as JSON has them; ``shape`` is of a node among tensors, ``call`` of one in a call."""
-    fields = node._asdict() | {"data": shorten_tensor(node.data), "grad": shorten_tensor(node.grad)}
-    absent = {name for name in ("shape", "call") if fields[name] is None}
-    return {n: x for n, x in fields.items() if n not in absent and (with_grad or n != "grad")}
+    # Among tensors a node has a shape, in a call the call.
+    optional = {"shape", "call"} if run.adjoints is not None else {"shape", "call", "grad"}
+    nodes = (
+        node._asdict() | {"data": shorten_tensor(node.data), "grad": shorten_tensor(node.grad)}
+        for node in run.iter_nodes()
+    )
+    records = Lines(
+        {name: value for name, value in fields.items() if value is not None or name not in optional}
+        for fields in nodes
+    )
+    return {"nodes": records, **({"calls": Lines(calls)} if calls else {})}
 
 
 def edge_record(edge: Edge) -> dict[str, Any]:
@@ -115,7 +117,7 @@ def edge_record(edge: Edge) -> dict[str, Any]:
 
 
 def jacobian_bytes(shapes: tuple[Shape, Shape]) -> int:
-    """What a whole Jacobian would take in doubles, given the node's shape and the operand's."""
+    """The bytes of a whole Jacobian, given the shapes of the node and the operand."""
     return 8 * shape_size(shapes[0]) * shape_size(shapes[1])
 
 

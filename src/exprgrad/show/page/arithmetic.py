@@ -49,18 +49,18 @@ __all__ = [
 
 JAVASCRIPT = TARGETS["javascript"]
 PREFIX = "op_"
-"""What the helper functions' names begin with."""
+"""The prefix of the helper functions' names."""
 OUT = "out"
-"""What rules call the operation's own result."""
+"""The name of an operation's own result in its rules."""
 SPECIAL = "\nspecial: "
 """The heading of a row's kinks and jumps."""
 
 
 def row_keys(run: DiagnosedRun) -> list[str]:
-    """By node the key of its row in ``OPS``; empty for an input or a constant, and for a tensor.
+    """The key of each node's row in ``OPS``; empty for an input, a constant or a tensor.
 
-    It is the row's name, with what else its rules know: ``logsumexp/3`` of three operands, ``pow/x,3``
-    where only the first depends on an input, and the second is 3.
+    It is the row's name and what else its rules know: ``logsumexp/3`` has three operands; in ``pow/x,3``
+    only the first depends on an input, and the second is 3.
     """
     graph = run.graph
     varying = dependent_flags(graph, graph.inputs.values())
@@ -146,7 +146,7 @@ def collect_rows(
 
 
 def operand_names(op: Op, count: int) -> tuple[str, ...]:
-    """What the operands of a row are called."""
+    """The names of a row's operands."""
     return tuple([f"x{n}" for n in range(1, count + 1)]) if op.variadic else op.names
 
 

@@ -30,7 +30,7 @@ __all__ = ["INDEX", "QUESTIONS", "check_course_names", "course_index", "make_cou
 INDEX = "index.html"
 """The name of the index's file."""
 MARK = '<meta name="generator" content="exprgrad course">'
-"""What the index of a course has in its head, and no other page."""
+"""The mark in the head of a course's index, which no other page has."""
 QUESTIONS = {
     "Why does backpropagation use `+=`, not `=`?": ("accumulate", "diamond"),
     "Why visit nodes in reverse topological order?": ("order",),

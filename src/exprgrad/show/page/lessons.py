@@ -8,9 +8,10 @@ Where a network is trained, its points are made here.
 from __future__ import annotations
 
 import re
+from cmath import rect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.resources import files
-from math import cos, inf, pi, sin
+from math import inf, pi
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -20,64 +21,44 @@ from exprgrad.errors import RequestError
 __all__ = [
     "BUILT_IN", "LESSONS", "LIVE", "POINT_SETS", "Formula", "Lesson", "LessonPart", "Task", "all_tasks",
     "find_lesson", "functions_as_formulas", "goals_by_task", "nodes_in_task", "read_lesson", "set_columns",
-    "training_sets",
 ]  # fmt: skip
 
 # Sets of points.
 
 
 POINTS_PER_SIDE = 16
-"""How many points are on each side."""
+"""The number of points on each side."""
 MEAN_SCATTER = 0.05
-"""How far a point lies aside, in the mean, each way."""
+"""The standard deviation of a point from its place, each way."""
 PLACES = 2
 """The decimal places of a point."""
 
-Point = tuple[float, float]
-
-
-def point_on_circles(part: float, side: int) -> Point:
-    """A point on the inner or the outer one of two circles, at a part of the way around."""
-    radius, angle = (0.6, 1.4)[side], 2 * pi * part * (POINTS_PER_SIDE - 1) / POINTS_PER_SIDE
-    return radius * cos(angle), radius * sin(angle)
-
-
-def point_on_moons(part: float, side: int) -> Point:
-    """A point on one of two half circles, each of which ends within the other."""
-    across, up = cos(pi * part) - 0.5, sin(pi * part) - 0.25
-    return (1.2 * across, 1.2 * up) if side else (-1.2 * across, -1.2 * up)
-
-
-def point_on_spiral(part: float, side: int) -> Point:
-    """A point on one of the two arms of a spiral, which turns once around."""
-    radius, angle = 0.25 + 1.3 * part, 2 * pi * part + pi * side
-    return radius * cos(angle), radius * sin(angle)
-
-
-POINT_SETS: dict[str, Callable[[float, int], Point]] = {
-    "circles": point_on_circles,
-    "moons": point_on_moons,
-    "spiral": point_on_spiral,
+POINT_SETS: dict[str, Callable[[float, int], complex]] = {
+    "circles": lambda part, side: rect(
+        (0.6, 1.4)[side], 2 * pi * part * (POINTS_PER_SIDE - 1) / POINTS_PER_SIDE
+    ),
+    "moons": lambda part, side: (-1.2, 1.2)[side] * (rect(1, pi * part) - (0.5 + 0.25j)),
+    "spiral": lambda part, side: rect(0.25 + 1.3 * part, 2 * pi * part + pi * side),
 }
-"""By name the points of a part of the way, from 0 to 1, on side 0 or 1."""
+"""Each set's points in the complex plane, by the part of the way, from 0 to 1, and the side, 0 or 1.
+
+An inner and an outer circle; two half circles, each of which ends within the other; two arms of a spiral.
+"""
 
 
 def set_columns(name: str) -> tuple[list[float], list[float], list[float]]:
-    """A set's columns: to the right, up, and the side, which is -1 or 1."""
-    across, up, sides = zip(*set_points(POINT_SETS[name]), strict=True)
-    return [*across], [*up], [*sides]
-
-
-def set_points(place: Callable[[float, int], Point]) -> Iterator[tuple[float, float, float]]:
-    """The points of a set, each a little aside."""
-    chance = Random(1)
+    """A set's columns: to the right, up, and the side, which is -1 or 1; each point is a little aside."""
+    chance, place = Random(1), POINT_SETS[name]
+    across: list[float] = []
+    up: list[float] = []
+    sides: list[float] = []
     for side in (0, 1):
         for at in range(POINTS_PER_SIDE):
-            x, y = (
-                round(middle + chance.gauss(0, MEAN_SCATTER), PLACES)
-                for middle in place(at / (POINTS_PER_SIDE - 1), side)
-            )
-            yield x, y, 2.0 * side - 1
+            middle = place(at / (POINTS_PER_SIDE - 1), side)
+            for column, number in ((across, middle.real), (up, middle.imag)):
+                column.append(round(number + chance.gauss(0, MEAN_SCATTER), PLACES))
+            sides.append(2.0 * side - 1)
+    return across, up, sides
 
 
 # What a lesson is, and how its file is read.
@@ -93,7 +74,7 @@ BUILT_IN = (
 )  # fmt: skip
 """The lessons that are built in, in the order in which to take them."""
 ENDING = ".toml"
-"""How the name of a lesson's file ends."""
+"""The ending of a lesson's file name."""
 
 
 class Task(NamedTuple):
@@ -209,13 +190,6 @@ def nodes_in_task(task: Task) -> list[str]:
     return found
 
 
-def training_sets(part: LessonPart) -> dict[str, Mapping[str, Sequence[float]]]:
-    """By name the sets of points that a part trains on; those of a lesson's own have none."""
-    if part.data:
-        return {"": part.data}
-    return {name: dict(zip(part.points, set_columns(name), strict=True)) for name in part.sets}
-
-
 def functions_as_formulas(expression: str) -> list[Formula]:
     """The functions that a formula defines, each as a formula that calls it with its own parameters."""
     found: list[Formula] = []
@@ -268,18 +242,12 @@ def table_check(each: Check) -> Check:
     return lambda value: isinstance(value, dict) and all(map(each, value.values()))
 
 
-def is_three_column_table(value: Any) -> bool:
-    """Tells whether a value is a table of three equally long lists of numbers."""
-    if not table_check(list_check(is_number, 1))(value):
-        return False
-    return len(value) == 3 and len({*map(len, value.values())}) == 1
-
-
 Fields = Mapping[str, tuple[str, Check]]
 """By name what a field has to be, in words, and whether it is."""
 TEXT = "a text", is_text_value
 TABLES = "a list of tables", list_check(table_check(lambda _: True))
 VALUES = "a table of numbers, or of lists of them", table_check(is_number_or_lists)
+COLUMNS = table_check(list_check(is_number, 1))
 
 FACTS: Fields = {
     "step": ("'end': all steps are done", word_check("end")),
@@ -308,7 +276,7 @@ FACTS: Fields = {
         word_check("end", "reached", "diverged", "zigzags"),
     ),
 }
-"""What a goal may ask of the page."""
+"""The facts about the page that a goal may ask for."""
 
 TASK_FIELDS: Fields = {
     "text": TEXT,
@@ -345,7 +313,10 @@ PART_FIELDS: Fields = {
     "code": TEXT,
     "live": (f"one of {', '.join(LIVE)}", word_check(*LIVE)),
     "rate": ("a number", is_number),
-    "data": ("a table of three lists of numbers, of the same length", is_three_column_table),
+    "data": (
+        "a table of three lists of numbers, of the same length",
+        lambda value: COLUMNS(value) and len(value) == 3 and len({*map(len, value.values())}) == 1,
+    ),
     "sets": (f"a list of some of {', '.join(POINT_SETS)}", list_check(word_check(*POINT_SETS), 1)),
     "points": ("a list of three inputs", list_check(is_text_value, 3, 3)),
     "shows": ("the name of a node", is_text_value),
@@ -362,7 +333,7 @@ LESSON_FIELDS: Fields = {
     "tasks": TABLES,
 }
 ONE, SEVERAL = {"title", "expression", "values"}, {"title", "formulas"}
-"""What the file of a lesson on one formula, or on several, cannot do without."""
+"""The required fields of a lesson on one formula, and of one on several."""
 
 
 def parse_lesson(text: str, name: str) -> Lesson:

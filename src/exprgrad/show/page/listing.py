@@ -10,7 +10,7 @@ from __future__ import annotations
 import builtins
 import math
 import re
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple, cast
 
@@ -118,7 +118,7 @@ MICROGRAD = VALUE._replace(forms={**OF_MICROGRAD, "relu": Form("{0}.relu()", ATO
 AROUND_VALUES = (
     "{name} = Value({number})", "", "", "{output}.backward()\nprint({grads})", "{name}.grad",
 )  # fmt: skip
-"""How both are used."""
+"""The lines around the operations in both."""
 
 
 def plain_array_target(
@@ -233,11 +233,11 @@ ARRAY_LIBRARIES = (
     LIBRARIES[2],
     LIBRARIES[3]._replace(given="{name} = jnp.array({number})"),
 )  # fmt: skip
-"""The same for tensors, which micrograd has not; in exprgrad they are in a formula's text."""
+"""The libraries for tensors, without micrograd; exprgrad has them in a formula's text."""
 RESERVED_NAMES = {"Value", "math", "torch", "jax", "jnp", "print", *EXTREMA}
 """Names that the lines use beside a formula's own."""
 LONGEST_LINE = 100_000
-"""As many characters as an operation may have."""
+"""The most characters of an operation."""
 NodeWriter = Callable[[Target, int, dict[str, str]], str]
 """Writes a node for a target in one text, and adds what the library lacks to what is defined."""
 
@@ -251,13 +251,15 @@ class Listing(NamedTuple):
 
 OF_NUMBERS = Listing(
     LIBRARIES,
-    lambda graph, called: partial(number_node_code, graph, called, nodes_without_inputs(graph)),
+    lambda graph, called: partial(
+        number_node_code, graph, called, dependent_flags(graph, graph.inputs.values())
+    ),
 )
 OF_TENSORS = Listing(
     ARRAY_LIBRARIES, lambda graph, called: partial(tensor_node_code, graph, called)
 )
 FUNCTION = -1
-"""In place of a node: the function that JAX differentiates."""
+"""The key, in place of a node's, of the function that JAX differentiates."""
 MICROGRAD_DEFINITION = """def {name}({listed}):
     out = Value({value}, ({operands}))
     def backward():
@@ -270,7 +272,7 @@ MICROGRAD_DEFINITION = """def {name}({listed}):
 def highlight_data(
     run: DiagnosedRun, places: Mapping[int, int], listing: Listing
 ) -> dict[str, Any]:
-    """What the page needs to light the formula and its code with a node, which goes by its place.
+    """The data with which the page highlights a node, given by its place, in the formula and its code.
 
     ``spans``  by place where the node is written in the formula: starts and ends in turn
     ``code``   the formula as code; a closed call has the lines of what is in it.  Left out if there is none
@@ -285,7 +287,7 @@ def highlight_data(
 
 
 def spans_by_node(run: DiagnosedRun) -> dict[int, list[int]]:
-    """By node where it is written in the text as it is shown: starts and ends in turn.
+    """Where each node is written in the text that is shown: starts and ends in turn.
 
     An input or a named node is written wherever it is read, and a closed call where it is called.
     """
@@ -311,7 +313,7 @@ def spans_by_node(run: DiagnosedRun) -> dict[int, list[int]]:
 
 
 def listing_data(run: DiagnosedRun, listing: Listing) -> dict[str, Any]:
-    """What the page needs to show a run as code in the libraries; nothing where there is no grad to find.
+    """The data with which the page shows a run as code in each library; empty without a grad to find.
 
     ``libraries``  by library its title, its head, the line of an input, the line before the operations,
                    the beginning of each of theirs, and what follows; or its title and what it lacks
@@ -385,30 +387,24 @@ def program_lines(
     return "\n".join(head), lines
 
 
-def nodes_without_inputs(graph: Graph) -> set[int]:
-    """The nodes that depend on no input: they are Python's own numbers."""
-    varying = dependent_flags(graph, graph.inputs.values())
-    return {node for node in range(len(graph)) if not varying[node]}
-
-
 def number_node_code(
     graph: Graph,
     called: Mapping[int, str],
-    plain: Container[int],
+    varying: Sequence[int],
     target: Target,
     node: int,
     defined: dict[str, str],
 ) -> str:
     """A node over numbers in one text; what the library lacks is added to what is ``defined``."""
     kind = graph.kinds[node]
-    if node in plain:
+    if not varying[node]:
         target = MATH
-    elif not is_in_library(target, graph, node, plain):
+    elif not is_in_library(target, graph, node, varying):
         try:
             defined.setdefault(kind, function_definition(target, BY_NAME[kind]))
         except Missing:
             raise Missing(kind) from None
-    names = operand_texts(target, graph, node, called, plain, kind in defined)
+    names = operand_texts(target, graph, node, called, varying, kind in defined)
     if kind in defined:
         return call_defined_function(names, kind)
     if target is VALUE and kind not in PLAIN:
@@ -419,7 +415,7 @@ def number_node_code(
 def tensor_node_code(
     graph: Graph, called: Mapping[int, str], target: Target, node: int, defined: dict[str, str]
 ) -> str:
-    """The same over tensors, constants being written where they stand."""
+    """A node over tensors in one text; constants are written in place."""
     kind, payload, operands = graph.kinds[node], graph.payloads[node], graph.operands[node]
     names = [called.get(operand) or leaf_text(graph, operand) for operand in operands]
     if target is VALUE:
@@ -468,11 +464,11 @@ def append_output(
         graph.output = graph.append(kind, both, settings, (0, 0), ((0, 0),) * len(both))
 
 
-def is_in_library(target: Target, graph: Graph, node: int, plain: Container[int]) -> bool:
+def is_in_library(target: Target, graph: Graph, node: int, varying: Sequence[int]) -> bool:
     """Whether a library has a node's operation: micrograd has powers by numbers only."""
     kind = graph.kinds[node]
     if target is MICROGRAD and target.forms.get(kind) is POWER:
-        return graph.operands[node][1] in plain
+        return not varying[graph.operands[node][1]]
     return target is VALUE or kind in target.spelled
 
 
@@ -481,15 +477,15 @@ def operand_texts(
     graph: Graph,
     node: int,
     called: Mapping[int, str],
-    plain: Container[int],
+    varying: Sequence[int],
     is_defined: bool,
 ) -> list[str]:
-    """The operands of a node as its operation takes them; ``plain`` are Python's own numbers."""
+    """The operands of a node as its operation takes them; constants are Python's own numbers."""
     found = []
     for position, operand in enumerate(graph.operands[node]):
         is_const = graph.kinds[operand] == CONST
         name = constant_code(target, graph, operand) if is_const else called[operand]
-        if operand in plain and target is not MATH:
+        if not varying[operand] and target is not MATH:
             # A number has no methods, PyTorch's functions take none, and nor does what we define.
             if target.arrays is None:
                 takes_numbers = not is_defined and (graph.kinds[node] in PLAIN or position)
@@ -520,7 +516,7 @@ def call_defined_function(names: Sequence[str], kind: str) -> str:
 
 
 def function_name(kind: str) -> str:
-    """What the function is called that defines an operation."""
+    """The name of the function that defines an operation."""
     return kind + "_" if hasattr(builtins, kind) else kind
 
 

@@ -1,4 +1,4 @@
-"""What the page knows of a run, as plain data for its script: nodes, edges, rows and the right order.
+"""A run as plain data for the page's script: nodes, edges, rows and the right order.
 
 Texts are what the user wrote; the page shows them as texts only.  The numbers of inputs and constants are
 all that the script starts from: it works out the rest.
@@ -29,7 +29,6 @@ from exprgrad.run.edge_texts import (
     label_in_product,
     rule_of,
 )
-from exprgrad.run.evaluation import Diagnostic
 from exprgrad.run.numbers.sweeps import Adjoints, is_gated_edge
 from exprgrad.show.documents.document import encode_nonfinite
 from exprgrad.show.documents.runs import jacobian_bytes
@@ -102,34 +101,24 @@ def page_model(run: DiagnosedRun, *, digits: int = 6, mark: str = "") -> dict[st
         "rows": kinds,
         "inputs": list(inputs.items()),
         "wrt": [inputs[name] for name in run.wrt or ()],
-        "notes": [note_fields(found) for found in run.diagnostics],
-    } | page_losses(run, places, digits)
-    if graph.shapes:
-        return told | highlight_data(run, places, OF_TENSORS) | fixed_input_fields(run)
-    return told | highlight_data(run, places, OF_NUMBERS) | page_corrections(run, inputs)
+    }
+    listing = OF_TENSORS if graph.shapes else OF_NUMBERS
+    return told | page_notes(run, places, digits) | highlight_data(run, places, listing)
 
 
-def fixed_input_fields(run: DiagnosedRun) -> dict[str, Any]:
-    """The inputs over tensors that cannot be edited, ``fixed``."""
-    found = selector_inputs(run)
-    return nonempty_fields(fixed=[name for name, node in run.graph.inputs.items() if node in found])
+def page_notes(run: DiagnosedRun, places: Mapping[int, int], digits: int) -> dict[str, Any]:
+    """The fields that are about the inputs as given: ``notes``, ``losses``, ``vague``, ``corrected``.
 
-
-def page_corrections(run: DiagnosedRun, inputs: Mapping[str, int]) -> dict[str, Any]:
-    """The derivatives that exist and are not what the sweep finds there."""
-    both = {**run.corrected, **run.true.corrected}
-    found = [(inputs[name], encode_nonfinite(x)) for name, (_, x) in both.items() if name in inputs]
-    return nonempty_fields(corrected=found)
-
-
-def note_fields(found: Diagnostic) -> dict[str, str]:
-    """What the page says of one of the run's diagnostics."""
-    message, help = left_to_right(found.message), left_to_right(found.help or "")
-    return {"severity": found.severity, "message": message, "help": help}
-
-
-def page_losses(run: DiagnosedRun, places: Mapping[int, int], digits: int) -> dict[str, Any]:
-    """The nodes that lose digits, ``losses``, and the numbers that are left with too few, ``vague``."""
+    Over tensors it has the inputs that are ``fixed`` instead of those whose derivatives are corrected.
+    """
+    notes = [
+        {
+            "severity": found.severity,
+            "message": left_to_right(found.message),
+            "help": left_to_right(found.help or ""),
+        }
+        for found in run.diagnostics
+    ]
     data, grad = doubtful_nodes(run, run.shown, digits)
     blamed = [
         {"node": places[found.node], "text": sentence_text(found.message)}
@@ -140,7 +129,16 @@ def page_losses(run: DiagnosedRun, places: Mapping[int, int], digits: int) -> di
         name: sorted(map(places.__getitem__, nodes))
         for name, nodes in (("data", data), ("grad", grad))
     }
-    return nonempty_fields(losses=blamed, vague=vague if data or grad else None)
+    told: dict[str, Any] = {"losses": blamed, "vague": vague if data or grad else None}
+    inputs = run.graph.inputs
+    if run.graph.shapes:
+        chosen = selector_inputs(run)
+        told["fixed"] = [name for name, node in inputs.items() if node in chosen]
+    else:
+        both = {**run.corrected, **run.true.corrected}
+        slopes = ((name, encode_nonfinite(x)) for name, (_, x) in both.items() if name in inputs)
+        told["corrected"] = [(places[inputs[name]], x) for name, x in slopes]
+    return {"notes": notes} | nonempty_fields(**told)
 
 
 def places_by_node(run: DiagnosedRun) -> dict[int, int]:
@@ -388,19 +386,13 @@ def page_row(kind: str, count: int, settings: Payload = None) -> dict[str, Any]:
         "pattern": GATES.get(op.gate, BY_JACOBIAN),
         "form": true_minus(text).replace(" * ", " × ").split(OPERAND_MARK),
     }
-    return (
-        fields
-        | ({"signs": signs} if any(signs) else {})
-        | ({"domain": split_domain(op)} if isinstance(op, Op) and op.domain else {})
-    )
-
-
-def split_domain(op: Op) -> list[str | int]:
-    """Where an operation is defined, in words, with an operand's position for each operand."""
-    parts = re.split(
-        rf"\b({'|'.join(op.names)})\b", typeset_text(true_minus(op.domain_words or op.domain))
-    )
-    return [op.names.index(part) if part in op.names else part for part in parts if part]
+    if any(signs):
+        fields["signs"] = signs
+    if isinstance(op, Op) and op.domain:  # in words, with an operand's position for each operand
+        words = typeset_text(true_minus(op.domain_words or op.domain))
+        pieces = filter(None, re.split(rf"\b({'|'.join(op.names)})\b", words))
+        fields["domain"] = [op.names.index(x) if x in op.names else x for x in pieces]
+    return fields
 
 
 # What the page can do without.

@@ -45,7 +45,7 @@ from exprgrad.show.page.lessons import (
     functions_as_formulas,
     goals_by_task,
     nodes_in_task,
-    training_sets,
+    set_columns,
 )
 from exprgrad.show.page.model import (
     call_key,
@@ -70,7 +70,7 @@ __all__ = [
 ]  # fmt: skip
 
 ENDINGS = (".html", ".htm")
-"""What the name of a page's file may end in: browsers go by it."""
+"""The endings of a page's file name; browsers rely on them."""
 
 SHOWN = 60
 """The most characters of a formula in an error."""
@@ -134,8 +134,6 @@ def make_page(
     """
     adjoints_of(run, "a page")
     digits = check_significant_digits(digits)
-    if descend:
-        check_descent(run)
     if isinstance(lesson, str):
         lesson = find_lesson(lesson)
     runs, insides = [run], {}
@@ -149,7 +147,7 @@ def make_page(
                     one.name: run_of(one) for one in functions_as_formulas(lesson.expression)
                 }
         check_goals(lesson, runs)
-    check_runs(runs, lesson, all=all)
+    check_runs(runs, lesson, descend=descend, all=all)
     html = page_document(
         *runs,
         digits=digits,
@@ -162,25 +160,26 @@ def make_page(
     return Page(html)
 
 
-def check_descent(run: DiagnosedRun) -> None:
-    """Raise ``RequestError`` unless a run has numbers that a descent can move, and no tensors."""
-    refuse_tensor_page(
-        run, "descent on a page", command_or_python("descend", "descend()") + " takes tensors"
-    )
-    if not run.wrt:
-        raise RequestError("usage", "the formula has no inputs to move")
-
-
 def refuse_tensor_page(run: DiagnosedRun, what: str, help: str) -> None:
     """Raise ``RequestError`` for a run over tensors, given what it is that takes numbers alone."""
     message = f"{what} is for formulas of numbers: this one has tensors"
     check_scalars_only(run.graph, lambda _: RequestError("no-tensors", message, help=help))
 
 
-def check_runs(runs: Sequence[DiagnosedRun], lesson: Lesson | None, *, all: bool) -> None:
-    """Raise ``RequestError`` for what is too large to read, and where something moves over tensors."""
+def check_runs(
+    runs: Sequence[DiagnosedRun], lesson: Lesson | None, *, descend: bool, all: bool
+) -> None:
+    """Raise ``RequestError`` for what is too large to read, and where something moves over tensors.
+
+    A descent needs an input to move as well.
+    """
     is_live = lesson is not None and any(part.live for part in lesson.parts)
     for one in runs:
+        if descend:
+            advice = command_or_python("descend", "descend()") + " takes tensors"
+            refuse_tensor_page(one, "descent on a page", advice)
+            if not one.wrt:
+                raise RequestError("usage", "the formula has no inputs to move")
         if is_live:
             refuse_tensor_page(one, "what moves in a lesson", "leave out the part's live")
         if len(one.shown) > LARGEST and not all:
@@ -308,17 +307,17 @@ VIEWS = (
     "front",
     "calls",
 )
-"""The files of the script, in an order in which each knows those before it; the views share a block."""
+"""The files of the script: each may use those before it, and the views share a block."""
 AT_KINKS = {"kinks", "sides", "conventions"}
-"""Those for formulas that can meet a kink, a jump or the edge of a domain, as most lessons do not."""
+"""The files for formulas that can meet a kink, a jump or the edge of a domain; most lessons cannot."""
 OF_NUMBERS = {"products", "paths", "blame", "drag", "wiggle", "trouble", "order", "mistakes"}
-"""Those for formulas of numbers alone."""
+"""The files for formulas without tensors."""
 IN_LESSONS = {"goals", "lesson"}
-"""Those for lessons; what moves in their parts has a file each."""
+"""The files for lessons; each of ``LIVE`` has its own."""
 IN_COURSES = ("progress", "course", "course.css")
-"""Those for lessons in a course; a lesson by itself keeps no more than its ticks."""
+"""The files for lessons in a course; outside of one a lesson keeps only its ticks."""
 PLOTTED = {"descent", "training"}
-"""What moves and has curves and maps; the others have bars and tables."""
+"""Those of ``LIVE`` that draw curves and maps; the others draw bars and tables."""
 STYLES = (
     "calls.css",
     "map.css",
@@ -364,7 +363,7 @@ REMOVABLE_TEXT = re.compile(
     rf"({QUOTED})|[,;](?=\s*[}}\]])| ?([!=*<>?:,;{{}}()\[\]&|]) ?|(?<=[\w\"`]) ([+/-]) (?=[\w(\"`])"
     r"|(?<=[)\]] )([+/-]) (?=[\w(\"`])"
 )
-"""Text that needs no blanks around it, or can go before a closing bracket; quoted parts stay."""
+"""Signs that need no blanks around them, or none before a closing bracket; quoted parts stay."""
 
 SCRIPT_TOKEN = re.compile(
     r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]*`"""
@@ -375,18 +374,18 @@ SCRIPT_TOKEN = re.compile(
 PROPERTY = re.compile(
     rf"\.\.\.|(?<=[{{,])[A-Za-z_$][\w$]*:|(?P<dot>\??\.)(?P<property>[A-Za-z_$][\w$]*)|{SCRIPT_TOKEN.pattern}"
 )
-"""The same, and a property with its point."""
+"""A token of a script, or a property with its point."""
 GLOBALS = {
     "Array", "Boolean", "Infinity", "Map", "Math", "Number", "Object", "Set", "String", "clearTimeout",
     "document", "false", "isFinite", "location", "null", "setTimeout", "true", "undefined",
 }  # fmt: skip
-"""What a script has from elsewhere, and may keep in a variable with a short name."""
+"""Globals of the browser that a script may keep in variables with short names."""
 BUILDER = "build"
 """The function in which the views are, where they are built anew."""
 BEFORE_BLOCKS = ("", ")", ";", "}", "{", "=>", "else", "try", "do")
-"""What a block follows, and no object."""
+"""The texts after which a brace opens a block, not an object."""
 BEFORE_CONDITIONS = ("if", "for", "while", "switch")
-"""What parentheses follow that hold no parameters, though a block follows them."""
+"""The words whose parentheses hold a condition, not parameters, before a block."""
 OWN_PROPERTIES = {
     "about", "above", "active", "again", "asked", "asking", "below", "bends", "best", "blamed", "bound",
     "box", "branch", "carried", "corrected", "count", "counted", "crossing", "digits", "domain", "drawn",
@@ -458,8 +457,7 @@ def page_document(
         "code": "" if lesson else CODE,
         "later": CODE if lesson else "",
         "descent": DESCENT if descend else "",
-        "picture": sheet_pictures([sheet for group in groups for sheet in group], digits)
-        + function_pictures(insides or {}, digits),
+        "picture": page_pictures([*chain.from_iterable(groups)], insides or {}, digits),
         "script": script,
     }
     html = "\n".join(line.strip() for line in read_asset("page.html").splitlines())
@@ -601,12 +599,14 @@ def sheets_literal(
 
 def lesson_script_data(lesson: Lesson) -> dict[str, Any]:
     """A lesson's fields for the script: its goals, and the points to train on."""
-    training = [
-        {"sets": [*training_sets(part).items()], "shows": part.shows}
-        for part in lesson.parts
-        if part.live == "training"
-    ]
-    found = {"goals": goals_by_task(lesson), **(training[0] if training else {})}
+    found: dict[str, Any] = {"goals": goals_by_task(lesson)}
+    for part in lesson.parts:
+        if part.live == "training" and "sets" not in found:
+            named = {
+                name: dict(zip(part.points, set_columns(name), strict=True)) for name in part.sets
+            }
+            sets = {"": part.data} if part.data else named
+            found |= {"sets": [*sets.items()], "shows": part.shows}
     answers = [
         {
             "task": at,
@@ -665,7 +665,7 @@ def sheets_with_opened_calls(run: DiagnosedRun, most: int | None) -> list[Diagno
 
 
 def run_with_opened(run: DiagnosedRun, names: Collection[str]) -> DiagnosedRun:
-    """The same run with the calls of these names opened, and no others."""
+    """The run with only the calls of these names opened."""
     other = DiagnosedRun.__new__(type(run))
     vars(other).update(vars(run), graph=open_calls(run.graph, names, others=False))
     vars(other).pop("folded", None)
@@ -697,21 +697,18 @@ def links_between_sheets(
     return found
 
 
-def sheet_pictures(sheets: Sequence[DiagnosedRun], digits: int) -> str:
-    """The picture of the first sheet, and those of the others, which wait."""
+def page_pictures(
+    sheets: Sequence[DiagnosedRun], insides: Mapping[str, DiagnosedRun], digits: int
+) -> str:
+    """The picture of the first sheet; those of the others, and of the functions, wait to be opened."""
     first, *others = [page_picture(sheet, digits) for sheet in sheets]
-    waiting = "\n".join(others)
-    return f"{first}\n<template>{waiting}</template>" if others else first
-
-
-def function_pictures(insides: Mapping[str, DiagnosedRun], digits: int) -> str:
-    """The pictures of functions, which wait until a call of them is opened beside the graph."""
-    drawn = [
+    functions = [
         page_picture(run, digits).replace('id="graph"', f'data-name="{escape(name)}"', 1)
         for name, run in insides.items()
     ]
-    waiting = "\n".join(drawn)
-    return f'\n<template id="insides">{waiting}</template>' if drawn else ""
+    waiting = {"<template>": others, '<template id="insides">': functions}
+    templates = [tag + "\n".join(drawn) + "</template>" for tag, drawn in waiting.items() if drawn]
+    return "\n".join([first, *templates])
 
 
 def squeeze_script(script: str) -> str:
@@ -815,9 +812,9 @@ def shorten_script(script: str, names: Mapping[str, str]) -> str:
 
 
 class ScriptNames(NamedTuple):
-    """How often words stand in a script, and which of them are seen from elsewhere, declared, or common.
+    """The words of a script with their counts: those spoken as properties, declared, or common.
 
-    Those are known in all statements; ``places`` has a bit for each outer statement that a word stands in.
+    A common word is known in all statements; ``places`` has a bit for each outer statement with the word.
     """
 
     words: Counter[str]
@@ -825,17 +822,6 @@ class ScriptNames(NamedTuple):
     declared: set[str]
     common: set[str]
     places: Counter[str]
-
-
-def is_property(before: str, after: str, is_object: bool) -> bool:
-    """Whether a word between two texts, in an object or not, is the name of a property."""
-    ends = ("", ",", "}", ":", "=", "(") if is_object else (":",)
-    return before == "." or (before in ("{", ",") and after[:1] in ends)
-
-
-def is_declared(before: str, after: str) -> bool:
-    """Whether a word between two texts is declared there: a name of its own, a parameter, or set."""
-    return before in ("let", "function") or after.startswith("=>") or is_assigned(after)
 
 
 def is_assigned(after: str) -> bool:
@@ -870,9 +856,10 @@ def script_names(script: str, at: int = 0) -> ScriptNames:
             _, is_object, inside = brackets[-1]
             if before in ("(", "[", "{", ",", ":"):
                 inside.append(text)
-            if is_property(before, after, is_object):
+            ends = ("", ",", "}", ":", "=", "(") if is_object else (":",)
+            if before == "." or (before in ("{", ",") and after[:1] in ends):  # a property
                 seen.add(text)
-            elif is_declared(before, after):
+            elif before in ("let", "function") or after.startswith("=>") or is_assigned(after):
                 declared.add(text)
             if is_outer and (before in ("let", "function", ",") or re.match("=(?![=>])", after)):
                 common.add(text)
@@ -913,12 +900,8 @@ def page_style(*names: str) -> str:
         "light": css_properties(hues.items()),
         "dark": css_properties((name, look.DARK[c]) for name, c in hues.items() if c in look.DARK),
     }
-    sheet = "".join(map(read_asset, names))
-    return shorten_style(SLOT.sub(lambda slot: colours[slot[1]], squeeze_style(sheet)))
-
-
-def shorten_style(style: str) -> str:
-    """A squeezed style sheet with a letter for each property of its own that no script sets."""
+    sheet = squeeze_style("".join(map(read_asset, names)))
+    style = SLOT.sub(lambda slot: colours[slot[1]], sheet)
     letters = dict(zip(sorted({*STYLE_NAME.findall(style)}), ascii_uppercase, strict=False))
     return STYLE_NAME.sub(lambda name: f"--{letters.get(name[1], name[1])}", style)
 
@@ -998,7 +981,7 @@ def lesson_link(lesson: Lesson, words: str = "") -> str:
 
 
 def lesson_html(lesson: Lesson, onward: str = "") -> str:
-    """What a lesson is about, its parts, what to try, to be ticked off, and what leads on from it."""
+    """A lesson as HTML: its subject, its tasks to tick off, its parts, and the links onward."""
     name = "Lesson" if lesson.parts else "Try this"
     places = {formula.name: place for place, formula in enumerate(lesson.formulas)}
     about = f"<p>{escape(lesson.about)}</p>" if lesson.about else ""

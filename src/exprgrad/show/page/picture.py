@@ -23,7 +23,7 @@ from exprgrad.show.picture.dot import dot_source, graphviz_command, run_graphviz
 __all__ = ["FEWEST_FOLDED", "network_layers", "page_picture"]
 
 FEWEST_FOLDED = 60
-"""So many nodes and more are folded; fewer are seen at once."""
+"""The fewest nodes of a graph whose layers are folded; a smaller one is seen at once."""
 FEWEST_IN_NEURON = 3
 """The fewest nodes of a neuron."""
 INDEX = re.compile(r"(.*?)[_\[,]?\d+\]?")
@@ -31,7 +31,7 @@ INDEX = re.compile(r"(.*?)[_\[,]?\d+\]?")
 
 
 def network_layers(run: DiagnosedRun) -> dict[int, tuple[str, ...]]:
-    """By node, the layer and the neuron that it belongs to, from the outside in; empty if there are none.
+    """The layer and the neuron of each node, from the outside in; empty if there are none.
 
     A neuron whose name has no index, or of which there is only one, is in no layer; nor are those that
     read each other, as in a chain.
@@ -73,9 +73,9 @@ def network_layers(run: DiagnosedRun) -> dict[int, tuple[str, ...]]:
 
 
 ROOM = 9
-"""For how many digits there is room in each card and chip: the page's numbers change."""
+"""The number of digits that each card and chip has room for: the page's numbers change."""
 MIDDLE = 3.5
-"""How far the middle of a number is above its line."""
+"""The height of a number's middle above its baseline, in points."""
 INSET = 3
 """A number's distance from the end of its hairline: its cell's padding."""
 WORDS = (
@@ -86,7 +86,7 @@ WORDS = (
 WORDS_BEGIN = TextPiece("word", "data")
 """The piece of a card at whose place the words stand."""
 HEADING, READINGS = ("name", "plain", "const"), ("data", "grad")
-"""What the pieces of a card's heading are, and its numbers."""
+"""The roles of the pieces in a card's heading, and of its numbers."""
 GRAPHVIZ_NEEDED = "the page needs Graphviz, which lays its graph out"
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -111,7 +111,7 @@ class PlacedText(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """What Graphviz drew for a node or an edge.
+    """The drawing of a node or an edge by Graphviz.
 
     ``name``   what it is called in DOT: a node's name, a wire's id
     ``box``    the outline of a card or chip
@@ -249,7 +249,7 @@ def largest_first(shapes: Iterable[Shape]) -> list[Shape]:
 
 
 def outline_area(box: Box) -> float:
-    """How large an outline is: a frame is larger than those in it."""
+    """The area of an outline: a frame's is larger than that of any in it."""
     left, top, right, bottom = box
     return (right - left) * (bottom - top)
 
@@ -286,7 +286,7 @@ def layer_cover_svgs(
 
 
 def knob_svg(x: float, y: float, sign: str) -> str:
-    """What opens or closes a call by a click."""
+    """A knob that opens or closes a call by a click."""
     place = f'cx="{format_to_tenth(x)}" cy="{format_to_tenth(y)}"'
     sign = f'<text x="{format_to_tenth(x)}" y="{format_to_tenth(y + 3.5)}">{sign}</text>'
     return f'<g class="knob"><circle {place} r="7"/>{sign}</g>'
@@ -309,8 +309,7 @@ def card_svg(
 ) -> str:
     """A card or pill: its hairline, its heading, and numbers that end where the hairline does."""
     kind = "call" if node in run.closed else KINDS.get(run.graph.kinds[node], "")
-    tensor = run.graph.shape(node)
-    middle = (shape.box[0] + shape.box[2]) / 2
+    tensor, middle = run.graph.shape(node), (shape.box[0] + shape.box[2]) / 2
     parts, end = [rectangle_path(shape.box)], 0.0
     if kind == "call":
         left, top, right, bottom = shape.box
@@ -333,11 +332,13 @@ def card_svg(
         end = max(rights)
         parts.append(f'<path d="M{point_svg((min(lefts), tops[0]))}H{format_to_tenth(end)}"/>')
     for piece, text in texts:
-        content = escape(text.content)
-        low, x = ceil(text.y), format_to_tenth(text.x)  # on the line of the number beside a word
+        content, x = escape(text.content), format_to_tenth(text.x)
+        low = ceil(text.y)  # on the line of the number beside a word
         if piece.role in ("mark", "note"):
-            beside = text.x if kind == "input" else None
-            parts.append(remark_svg(piece.role, content, beside, middle, low))
+            is_beside = kind == "input" and piece.role == "note"  # below the name
+            role = f"word{' mid' * (not is_beside)}{' note' * (piece.role == 'note')}"
+            at = x if is_beside else format_to_tenth(middle)
+            parts.append(f'<text class="{role}" x="{at}" y="{low}">{content}</text>')
         elif piece.role == "word" and tensor:
             parts.append(f'<text class="word" x="{x}" y="{low}">{content}</text>')
         elif piece == WORDS_BEGIN:
@@ -346,29 +347,12 @@ def card_svg(
             at = f'x="{format_to_tenth(end - INSET)}" y="{round(text.y)}"'
             parts.append(f'<text class="{piece.role}" {at}>{content}</text>')
             if tensor:
-                parts.append(tensor_map_svg(tensor, end - INSET, text.y))
+                rows, columns, side = tensor_map_size(tensor)  # the script draws the numbers
+                corner = end - INSET - columns * side, text.y - MIDDLE - rows * side / 2
+                at = f"translate({point_svg(corner)})"
+                parts.append(f'<g class="map" transform="{at}" data-side="{side:.3g}"/>')
     classes = " ".join(filter(None, ["node", kind, "output" if node == run.graph.output else ""]))
     return f'<g id="n{place}" class="{classes}">{"".join(parts)}</g>'
-
-
-def remark_svg(role: str, content: str, beside: float | None, middle: float, low: int) -> str:
-    """A remark above or below a heading; a note ``beside`` an input's numbers is below its name."""
-    if role == "mark":
-        return f'<text class="word mid" x="{format_to_tenth(middle)}" y="{low}">{content}</text>'
-    if beside is None:
-        return (
-            f'<text class="word mid note" x="{format_to_tenth(middle)}" y="{low}">{content}</text>'
-        )
-    return f'<text class="word note" x="{format_to_tenth(beside)}" y="{low}">{content}</text>'
-
-
-def tensor_map_svg(shape: Sequence[int], right: float, baseline: float) -> str:
-    """The place of a tensor's map, at the right of its line: the script draws the numbers there."""
-    rows, columns, side = tensor_map_size(tuple(shape))
-    left, top = right - columns * side, baseline - MIDDLE - rows * side / 2
-    return (
-        f'<g class="map" transform="translate({point_svg((left, top))})" data-side="{side:.3g}"/>'
-    )
 
 
 def rectangle_path(box: Box) -> str:

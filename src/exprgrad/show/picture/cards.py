@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NAME", "Alarm", "Card", "Chip", "DrawingOptions", "TextPiece", "Wire", "call_size_text",
-    "card_operation_text", "card_text", "card_width", "chip_table", "chip_width", "label_table",
-    "label_text", "make_card", "node_alarms", "node_label", "node_tooltip", "operand_wires",
-    "quote_attribute", "table_cell", "table_row", "tensor_map_size", "typeset_text", "wire_tag",
+    "card_operation_text", "card_text", "card_width", "chip_table", "label_table", "label_text",
+    "make_card", "node_alarms", "node_label", "node_tooltip", "operand_wires", "quote_attribute",
+    "table_cell", "table_row", "tensor_map_size", "typeset_text", "wire_tag",
 ]  # fmt: skip
 
 NAME = 40
@@ -109,9 +109,9 @@ def label_table(*rows: str, **attributes: str) -> str:
 NO_BREAK = "\u00a0"
 """A blank that browsers keep at the beginning of a text."""
 PADDING = 3
-"""Around data and grad."""
+"""The padding around data and grad."""
 BOLD = 1.1
-"""How much wider bold letters are."""
+"""The width of bold letters over that of others."""
 TOOLTIP, TAGGED = 200, 24
 """The most characters of a tooltip, and of what a wire comes from."""
 ON_LINE, WHOLE_NAME = 40, 120
@@ -120,11 +120,11 @@ OPERATION, OPERAND = 34, 10
 """The most characters shown of an operation, and of an operand that has no name in a
 long operation."""
 MAP_SIDE, MAP_WIDTH, MAP_HEIGHT = 16.0, 112.0, 96.0
-"""How large a number's place in a tensor's map is at most, and the map itself, in points."""
+"""The most points of a number's side in a tensor's map, and of the map's width and height."""
 
 
 class DrawingOptions(NamedTuple):
-    """How a graph is drawn.
+    """Options of a drawing.
 
     ``digits``         the significant digits shown
     ``room``           the least number of digits that there is room for, where numbers will be replaced
@@ -141,7 +141,7 @@ class DrawingOptions(NamedTuple):
 
     @property
     def sides(self) -> look.Direction:
-        """Where wires leave and arrive."""
+        """The sides where wires leave and arrive."""
         return look.DIRECTIONS[self.direction]
 
     @property
@@ -188,7 +188,7 @@ STYLES: dict[str, dict[str, Any]] = {
     "data": {"colour": look.DATA},
     "grad": {"colour": look.GRAD},
 }
-"""What a piece of text is → how it looks."""
+"""The looks of a piece of text, by its role."""
 
 
 def make_card(run: SweptRun, node: int, manner: DrawingOptions, alarms: Sequence[str] = ()) -> Card:
@@ -254,9 +254,9 @@ def call_size_text(run: SweptRun, closed: ClosedCall) -> str:
 def card_heading(
     run: SweptRun, node: int, manner: DrawingOptions
 ) -> tuple[tuple[TextPiece, ...], ...]:
-    """What a node is: its name, and what it does, or the closed call that it is.
+    """A node's heading: its name, and its operation or the closed call that it is.
 
-    What is long stands on several lines, but on the page on one.
+    A long one takes several lines, but on the page one.
     """
     kind, name = run.graph.kinds[node], run.names.get(node)
     limit = NAME if manner.room else WHOLE_NAME
@@ -340,7 +340,7 @@ def node_label(run: SweptRun, node: int, card: Card, manner: DrawingOptions) -> 
 
 
 def node_tooltip(run: SweptRun, node: int, alarm: str, manner: DrawingOptions) -> str:
-    """What a node is, in one line, and what is worth knowing about it."""
+    """A node's tooltip: what it is, its alarm, and its gate, in one line."""
     kind = run.graph.kinds[node]
     called = run.label(node) if kind == INPUT else named_node_text(run, node)
     parts = [alarm or called + shape_text(run.graph.shape(node), ", of shape {}", "")]
@@ -407,7 +407,7 @@ def number_row(word: TextPiece, number: TextPiece, width: str, height: str = "")
 
 
 def card_operation_text(run: SweptRun, node: int) -> str:
-    """What a node does to its operands; in a long text long operands are ``…``, long names are cut."""
+    """A node's operation on its operands; a long text has ``…`` for long operands, and cuts long names."""
     graph = run.graph
     operands = graph.operands[node]
     if not operands:
@@ -484,7 +484,7 @@ SHORT_DIAGNOSTICS = {
     "nan-gradient": "gradient not a number",
     "infinite-gradient": "infinite slope",
 }
-"""What a card says, by the code of a diagnostic."""
+"""The words on a card, by the code of a diagnostic."""
 LONGEST_ALARM = 36
 """The most characters of a line."""
 
@@ -497,7 +497,7 @@ class Alarm(NamedTuple):
 
 
 def node_alarms(run: Explained, digits: int) -> Mapping[int, Alarm]:
-    """By node, what a run says of it, or of what is in the call that it stands for, and has to be shown."""
+    """The alarms of a run by node; a closed call's node has those of the nodes inside it."""
     found: dict[int, Alarm] = {}
     card = {node: call for call, closed in run.closed.items() for node in closed.inside}
     for one in run.remarks:
@@ -544,9 +544,9 @@ def diagnostic_card_lines(run: Explained, one: Diagnostic, digits: int) -> list[
 RULE, LONE_RULE = 24, 40
 """The most characters of a rule beside its number, and of one that stands alone."""
 CHIP_PADDING = 2
-"""Around a chip's text."""
+"""The padding around a chip's text."""
 LEAST_BYTES = 1000
-"""From which size on a chip says how large the Jacobian would be."""
+"""The fewest bytes of a Jacobian whose size a chip reports."""
 
 
 class Chip(NamedTuple):
@@ -562,6 +562,13 @@ class Chip(NamedTuple):
     formula: str | None = None
     passed: str = ""
 
+    @property
+    def width(self) -> float:
+        """About how wide it is drawn, in points."""
+        size = float(look.CHIP_NODE["fontsize"])
+        longest = max(map(display_width, (self.text, self.note, self.passed)))
+        return look.DIGIT * size * longest + 4 * CHIP_PADDING
+
 
 Wire = tuple[Chip | None, bool]
 """The chip on an edge, if any, and whether a gradient can flow along it."""
@@ -570,7 +577,7 @@ Wire = tuple[Chip | None, bool]
 def operand_wires(
     run: SweptRun, user: int, manner: DrawingOptions, *, all: bool = False
 ) -> Iterator[Wire]:
-    """For each operand of a node, or of a closed call: its edge's chip, and whether a gradient can flow.
+    """The wires to a node or a closed call, one per operand: a chip, and whether a gradient can flow.
 
     With ``all`` an edge that passes nothing, but would at other numbers, has a chip too.  On the page
     chips say the operand's shape.
@@ -613,7 +620,7 @@ def operand_wires(
 
 
 def edge_flow_text(grad: Any, local: Any, contribution: Any, digits: int) -> str:
-    """What went along an edge: ``0.5 × −3 = −1.5``; of a tensor, its numbers or their norm."""
+    """The contribution along an edge: ``0.5 × −3 = −1.5``; for a tensor its numbers or their norm."""
     if all(isinstance(number, float) for number in (grad, local, contribution)):
         grad, local, contribution = (signed_number(x, digits) for x in (grad, local, contribution))
         return f"{grad} × {local} = {contribution}"
@@ -621,7 +628,7 @@ def edge_flow_text(grad: Any, local: Any, contribution: Any, digits: int) -> str
 
 
 def call_wires(run: SweptRun, user: int, manner: DrawingOptions, *, all: bool) -> Iterator[Wire]:
-    """The same of a closed call: its local derivatives are numbers, once it has been swept."""
+    """The wires of a closed call: its local derivatives are numbers, once it has been swept."""
     closed = run.closed[user]
     slopes, grad = run.slopes(closed), run.grad(user)
     for operand in closed.operands:
@@ -639,7 +646,7 @@ def call_wires(run: SweptRun, user: int, manner: DrawingOptions, *, all: bool) -
 def rule_chip(
     run: SweptRun, user: int, position: int, rule: str, *, is_whole: bool, with_shape: bool = False
 ) -> Chip | None:
-    """A chip without a number, if there is something to say.
+    """A chip without a number; None if there is nothing to write on it.
 
     ``is_whole`` if no diagonal stands for the Jacobian, whose size it tells;
     ``with_shape`` if it tells that of what runs along the wire.
@@ -660,9 +667,13 @@ def rule_chip(
 
 
 def number_chip(rule: str, local: float | None, digits: int) -> Chip:
-    """A local derivative as formula and number, or as one where they are the same; None: not known."""
+    """A local derivative as formula and number, once if they are equal; None is not known yet."""
     text, number = card_text(rule, RULE), "–" if local is None else signed_number(local, digits)
-    if is_numeral(rule) and local in (None, float(rule)):
+    try:
+        is_same = local in (None, float(rule))
+    except ValueError:
+        is_same = False
+    if is_same:
         return Chip(text if local is None else number)
     formula = f"{text} = " if text else ""
     return Chip(formula + number, formula=formula)
@@ -680,22 +691,6 @@ def shorten_rule(run: SweptRun, user: int, position: int, rule: str, limit: int)
         renamed.names = {**run.names, user: "out"}
         rule = renamed.rule(user, position)
     return rule if len(printable_text(rule)) <= limit else ""
-
-
-def is_numeral(rule: str) -> bool:
-    """Whether a rule is nothing but a number."""
-    try:
-        float(rule)
-    except ValueError:
-        return False
-    return True
-
-
-def chip_width(chip: Chip) -> float:
-    """About how wide a chip is drawn, in points."""
-    size = float(look.CHIP_NODE["fontsize"])
-    longest = max(map(display_width, (chip.text, chip.note, chip.passed)))
-    return look.DIGIT * size * longest + 4 * CHIP_PADDING
 
 
 def chip_table(chip: Chip, room: int = 0) -> str:

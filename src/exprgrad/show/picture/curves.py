@@ -50,13 +50,13 @@ __all__ = ["PlaneMap", "Plot", "contour_levels", "contour_pieces"]
 
 SHARES = (1.0, 0.7, 0.6)
 ROLES = ("data", "grad", "ink")
-"""What the value and the derivatives are drawn as."""
+"""The roles in which the value and the derivatives are drawn."""
 DASHES = ("-", "--", ":", "-.")
 """The line styles of several curves, in turn."""
 LONGEST_LABEL = 24
 """The most characters of a curve's label."""
 MOST_NOTED = 24
-"""So many places are noted with their numbers; others are marked alone."""
+"""The most places with a note of their numbers; others are only marked."""
 NOTED_DIGITS = 4
 LONGEST_TITLE = 70
 MARKERS = {
@@ -68,17 +68,22 @@ MARKERS = {
 RANKS = (
     "inflection", "root", "edge", "hole", "minimum", "maximum", "jump", "cusp", "kink", "pole",
 )  # fmt: skip
-"""Where several features are in one place, the last of them is drawn; and it is noted before others."""
+"""The kinds of features by rank: the highest in a place is drawn, and is noted first."""
 LEAST_SIZE = 1e-250
-"""Matplotlib takes for 0 what is not much smaller."""
+"""The least height of a curve that is drawn as it is: Matplotlib takes much smaller ones for 0."""
 PRINTED_ROWS = 24
+
+
+def last_statement(text: str) -> tuple[str, str]:
+    """A formula's last statement, and the name that it gives, or nothing."""
+    last = re.split("[;\n]", text.strip("; \n"))[-1]
+    named = re.match(r"\s*([^\W\d]\w*)\s*=(?!=)", last)
+    return last.strip(), named[1] if named else ""
 
 
 def curve_title(text: str) -> str:
     """The formula that is drawn, called f unless its last statement has a name."""
-    last = re.split("[;\n]", text.strip("; \n"))[-1]
-    is_named = re.match(r"\s*[^\W\d]\w*\s*=(?!=)", last)
-    return printable_text(text) if is_named else f"f = {printable_text(text)}"
+    return "f = " * (not last_statement(text)[1]) + printable_text(text)
 
 
 class Plot(Pictured):
@@ -100,16 +105,15 @@ class Plot(Pictured):
         """The curves drawn, by label, within the same windows; that of the output is the last."""
         if not self.others:
             return {"f": self.curve}
-        last = re.split("[;\n]", self.curve.text.strip("; \n"))[-1]
-        named = re.match(r"\s*([^\W\d]\w*)\s*=(?!=)", last)
-        found = {**self.others, named[1] if named else last.strip(): self.curve}
+        last, name = last_statement(self.curve.text)
+        found = {**self.others, name or last: self.curve}
         spans = zip(*(one.windows for one in found.values() if one.arcs), strict=True)
         windows = [(min(low for low, _ in span), max(high for _, high in span)) for span in spans]
         return {name: one._replace(windows=windows or one.windows) for name, one in found.items()}
 
     @property
     def titles(self) -> list[str]:
-        """What the value and the derivatives are called above their panels."""
+        """The titles above the panels of the value and the derivatives."""
         name = printable_text(self.curve.name)
         if self.others:
             return [printable_text(self.curve.text), f"d/d{name}", f"d²/d{name}²"]
@@ -176,7 +180,8 @@ class Plot(Pictured):
             marked = (one for one in found.features if one.kind in kinds)
             yield group, Lines(feature_fields(one, group) for one in marked)
         yield "dense", [[low, high] for low, high in found.dense]
-        yield "lost", {name: count for name, count in self.counted(DERIVATIVES) if count}
+        lost = zip(DERIVATIVES, found.lost[: self.order + 1], strict=False)
+        yield "lost", {name: count for name, count in lost if count}
         if found.tangent:
             at, value, slope = found.tangent
             yield "tangent", {"at": at, "value": value, "slope": slope}
@@ -201,10 +206,6 @@ class Plot(Pictured):
     def lines(self) -> Iterator[tuple[str, Any]]:
         """What ``-q`` prints: the features, such as ``root=0.0``."""
         return ((one.kind, one.x) for one in self.features)
-
-    def counted(self, names: Sequence[str]) -> Iterator[tuple[str, int]]:
-        """The value and the derivatives drawn, by some names, with the points that are left out of them."""
-        return zip(names, self.curve.lost[: self.order + 1], strict=False)
 
     @property
     def missing(self) -> str:
@@ -250,7 +251,7 @@ class Plot(Pictured):
 
 
 def enlarge_curve(found: Curve, order: int, power: int) -> Curve:
-    """A curve whose value, or a derivative, is divided by a power of ten, for Matplotlib takes it for 0."""
+    """A curve whose value, or derivative, is divided by a power of ten: Matplotlib would take it for 0."""
 
     def divided(number: float) -> float:
         return number * 10.0 ** (-power // 2) * 10.0 ** (-power - -power // 2)
@@ -332,12 +333,12 @@ GLYPHS = {
     "root": "○", "inflection": "◇", "minimum": "▼", "maximum": "▲", "kink": "◆", "cusp": "◆",
     "jump": "●", "edge": "●", "hole": "◌", "pole": "┊",
 }  # fmt: skip
-"""The mark of a feature; where two are in one place, the later of them is drawn."""
+"""The mark of a feature; of two in one place the later in this list is drawn."""
 COLORS = ("36", "33", "35")
 """The terminal's colour codes of the value and of each derivative."""
 MARKS = {**dict.fromkeys("○▼▲◇◆●◌", "1"), **dict.fromkeys("┊┈", FAINT)}
 PANEL_SHARES = {1: (1.0,), 2: (0.6, 0.4), 3: (0.44, 0.28, 0.28)}
-"""What part of the rows each panel has."""
+"""Each panel's share of the rows, by the number of panels."""
 LEAST_ROWS = 4
 NARROWEST = 20
 """The fewest cells of a panel."""
@@ -348,14 +349,14 @@ MOST_MARKED = 60
 MOST_FEATURES = 24
 """The most features listed without ``--all``."""
 MARGIN = 0.03
-"""The margin beyond the least and the greatest value, as a part of the height."""
+"""The margin above and below the values, as a part of their range."""
 NOTE_MARGIN = 0.13
-"""The same in a file, where notes are written above maxima and below minima."""
+"""The margin in a file, where notes are written above maxima and below minima."""
 NO_VALUE = "there is nothing to draw: the formula has no value in this range"
 
 
 def derivative_names(name: str, called: str = "f") -> list[str]:
-    """What the value and the derivatives are called in short."""
+    """The short names of the value and its derivatives."""
     called = cut_text(printable_text(called), LONGEST_LABEL)
     of = called if called.isidentifier() else f"({called})"
     return [called, f"d{of}/d{name}", f"d²{of}/d{name}²"]
@@ -427,7 +428,7 @@ def write_label(canvas: Canvas, arcs: Sequence[Arc], order: int, label: str) -> 
 
 
 def omitted_points_note(lost: str, points: int) -> str:
-    """How many points are left out, and what to do."""
+    """The note on points that are left out, with advice."""
     return (
         f"of {points:,} points {lost} are left out: rounding leaves them too few digits to be placed; "
         "grad prints the true numbers there"
@@ -503,9 +504,9 @@ GROUPS = {
 }  # fmt: skip
 """The field of each sort of feature."""
 OF_VALUE = {"jumps", "poles", "holes"}
-"""Those whose two sides are limits of the value; the others' are slopes."""
+"""The fields whose two sides are limits of the value; those of the others are slopes."""
 SEVERAL_KINDS = {"extrema", "kinks"}
-"""Those of several kinds."""
+"""The fields that hold several kinds of features."""
 DERIVATIVES = ("value", "derivative", "second_derivative")
 
 
@@ -528,7 +529,7 @@ def feature_fields(one: Feature, group: str) -> dict[str, Any]:
 
 MAP_SHARE = 2.0
 ALIKE = 10.0
-"""Inputs whose ranges are so many times as wide as each other's, or less, are alike."""
+"""The largest ratio of two inputs' ranges that are drawn to the same scale."""
 EVEN_SHARE = 1.25
 """The width of a map's frame over its height, about."""
 MOST_ON_MAP = 16
@@ -606,7 +607,7 @@ class PlaneMap(Plot):
         return "" if contour_levels(self.plane) else NO_VALUE
 
     def parts(self, digits: int, screen: Screen, rows: int, *, whole: bool) -> list[str | Table]:
-        """What people read on a terminal."""
+        """The map, the table of critical points, and the remarks below it."""
         found = self.plane
         picture = "\n".join(draw_plane_map(found, screen, rows))
         first, second = map(printable_text, found.names)
@@ -655,9 +656,9 @@ ARROW_GLYPHS = "→↗↑↖←↙↓↘"
 PATH_GLYPH = "●"
 MOST_LEVELS = 12
 EVEN = (0.15, 0.85)
-"""Levels are at equal distances where half of the plane lies below such a part of the heights."""
+"""The range of the median height, as a part of all heights, for which levels are evenly spaced."""
 LEVEL_PARTS = (0.02, 0.06, 0.12, 0.2, 0.3, 0.42, 0.55, 0.7, 0.85)
-"""Else the levels are such that these parts of the plane lie below them."""
+"""The parts of the plane below each level, where distances are not even."""
 ARROW_SPACE = 6
 """The cells from one arrow to the next; the rows are half as many."""
 
@@ -748,19 +749,16 @@ def contour_pieces(found: Plane, level: float) -> Iterator[tuple[Place, Place]]:
                 continue
             places = (x0, y0), (x1, y0), (x1, y1), (x0, y1)
             cuts = [
-                level_crossing(places[a], places[b], corners[a], corners[b], level)
-                for a, b in ((0, 1), (1, 2), (2, 3), (3, 0))
-                if (corners[a] <= level) != (corners[b] <= level)
+                (a[0] + part * (b[0] - a[0]), a[1] + part * (b[1] - a[1]))
+                for (a, low), (b, high) in pairwise(
+                    zip((*places, places[0]), (*corners, corners[0]), strict=True)
+                )
+                if (low <= level) != (high <= level)
+                for part in [(level - low) / (high - low)]
             ]
             if len(cuts) == 4 and (sum(corners) / 4 <= level) == (corners[0] <= level):
                 cuts = [*cuts[1:], cuts[0]]
             yield from zip(cuts[::2], cuts[1::2], strict=True)
-
-
-def level_crossing(start: Place, stop: Place, low: float, high: float, level: float) -> Place:
-    """Where a level is met between two corners."""
-    part = (level - low) / (high - low)
-    return start[0] + part * (stop[0] - start[0]), start[1] + part * (stop[1] - start[1])
 
 
 def contour_text(found: Plane, width: int) -> str:
@@ -772,7 +770,7 @@ def contour_text(found: Plane, width: int) -> str:
 
 
 def descent_lines(found: Plane, digits: int) -> list[str]:
-    """Where the descent ended, and how."""
+    """The line about a descent: its steps, its last point, and how it ended."""
     if not found.path:
         return []
     last = zip(found.names, found.path[-1], strict=True)

@@ -38,7 +38,6 @@ from exprgrad.show.picture.cards import (
     card_text,
     card_width,
     chip_table,
-    chip_width,
     make_card,
     node_label,
     node_tooltip,
@@ -65,7 +64,7 @@ TITLE, FRAME = 200, 60
 
 
 class Sheet(NamedTuple):
-    """The DOT source of a picture, and what to say of one that is wider than a page."""
+    """The DOT source of a picture, and a remark if it is wider than a page."""
 
     source: str
     remark: str
@@ -182,7 +181,7 @@ def plan_picture(
         return plan
     widths = {node: card_width(run, node, card) for node, card in cards.items()}
     chips = {
-        user: [chip_width(chip) for chip, _ in theirs if chip is not None]
+        user: [chip.width for chip, _ in theirs if chip is not None]
         for user, theirs in drawn.items()
     }
     if not manner.is_across:
@@ -350,7 +349,7 @@ class PictureRows(NamedTuple):
 
 
 class Spot(NamedTuple):
-    """Where a node stands in a graph that runs across: in a column, or some steps before it."""
+    """A node's place in a graph that runs across: a column, and the steps before it."""
 
     column: int
     before: int
@@ -407,7 +406,7 @@ def extend_row(widest: dict[float, float], widths: Mapping[float, float], column
 
 
 def rows_width(columns: Sequence[Mapping[float, float]], starts: Sequence[int]) -> float:
-    """How wide a graph is, in points, in rows that begin with these columns; Graphviz aligns them."""
+    """The width of a graph in points, in rows that begin with these columns; Graphviz aligns them."""
     total: dict[float, float] = {}
     for start, end in zip(starts, [*starts[1:], len(columns)], strict=True):
         widest: dict[float, float] = {start - 1: TAG} if start else {}
@@ -454,7 +453,7 @@ def assign_spots(run: SweptRun) -> dict[int, Spot]:
 
 
 def width_warning(rows: PictureRows, *, across: bool, wrap: bool) -> str:
-    """What to say of a graph that would be wider than a page, if it is."""
+    """The warning about a graph that is wider than a page; empty for others."""
     if rows.width <= PAGE or (across and not wrap):
         return ""
     if across:
@@ -479,12 +478,12 @@ def width_warning(rows: PictureRows, *, across: bool, wrap: bool) -> str:
 
 
 WINDOWS_CRASH = 0xC0000000
-"""From here on an exit status on Windows says how a program crashed."""
+"""The least exit status on Windows that stands for a crash."""
 DPI = "160"
 """Pixels per inch of a PNG: crisp on dense screens, and not huge."""
 
 SHRUNK = re.compile(rb"too large for cairo-renderer bitmaps\. Scaling by ([\d.]+)")
-"""What Graphviz says before it shrinks a PNG."""
+"""The warning of Graphviz before it shrinks a PNG."""
 PYGRAPHVIZ = """
 import sys, pygraphviz
 graph = pygraphviz.AGraph(string=sys.stdin.buffer.read().decode())

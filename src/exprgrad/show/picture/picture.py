@@ -63,7 +63,7 @@ class Picture:
 
 
 class Pictured:
-    """What Matplotlib draws; without it ``MissingExtraError`` is raised."""
+    """A picture drawn by Matplotlib; without it ``MissingExtraError`` is raised."""
 
     __slots__ = ()
 
@@ -139,7 +139,7 @@ def write_file(content: bytes | str | Iterable[str], path: str | Path) -> None:
 
 
 def notebook_bundle(text: str, svg: Callable[[], str]) -> dict[str, str]:
-    """What a notebook shows: the picture where it can be drawn, and always the text."""
+    """The bundle for a notebook: the text, and the picture where it can be drawn."""
     shown = {"text/plain": text}
     with suppress(MissingExtraError, RequestError):
         shown["image/svg+xml"] = svg()

@@ -40,7 +40,7 @@ __all__ = [
 
 
 ROUND = (1, 2, 5, 10)
-"""What the distance of two ticks is, times a power of ten."""
+"""The distances of two ticks, times a power of ten."""
 LONGEST_NUMBER = 8
 """The most digits of a large number that is written out."""
 LARGEST, SMALLEST = 1e6, 1e-4
@@ -55,7 +55,7 @@ class Axis(NamedTuple):
     ticks: tuple[tuple[float, str], ...]
 
     def part(self, value: float) -> float:
-        """Where a value lies: 0 at the low end, 1 at the high one."""
+        """The part of the axis below a value: 0 at the low end, 1 at the high one."""
         return (value / 2 - self.low / 2) / (self.high / 2 - self.low / 2)
 
     def middle(self, cell: int, cells: int) -> float:
@@ -109,12 +109,12 @@ def make_axis(low: float, high: float, most: int, *, margin: float = 0.0) -> Axi
 
 
 LOOKS = ("light", "dark")
-"""What a plot may stand on."""
+"""The backgrounds of a plot."""
 WIDTH, HEIGHT = 7.2, 2.7
 """Inches: of a picture, and of a frame whose share is 1."""
 DPI = 160
 MOST_TICKS = 8
-"""Of an axis; of a lower frame's, fewer."""
+"""The most ticks of an axis; a lower frame has fewer."""
 MEASURED = "DejaVu Sans"
 """The family that texts are measured in: it comes with Matplotlib, and is wider than those of an SVG."""
 SMALL, LARGE = 8.5, 10.0
@@ -124,9 +124,9 @@ AROUND = 2.0
 PLACES = ((0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1), (1, 0), (-1, 0))
 """The places tried for a note: right of its point and above it, in the note's own widths and heights."""
 OFFSETS = (7.0, 14.0, 24.0)
-"""How far from its point, in points."""
+"""The distances of a note from its point, in typographic points."""
 MOST_SHADE = 0.55
-"""How much of its colour is seen of the area with the greatest values."""
+"""The opacity of the area with the greatest values."""
 SUPERSCRIPT_DIGITS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 ROLES = {
     "data": DATA, "grad": GRAD, "wrong": WRONG, "ink": INK, "muted": MUTED, "line": LINE, "card": CARD,
@@ -135,7 +135,7 @@ ROLES = {
 
 
 Paint = Callable[[Any, Mapping[str, str], float], None]
-"""Draws on axes, in the colours of ``ROLES``, so far in front."""
+"""A function that draws on axes, in the colours of ``ROLES``, at a depth: higher is further in front."""
 
 
 class Layer(NamedTuple):
@@ -215,7 +215,7 @@ def band_layer(
     high: Sequence[float],
     label: str = "",
 ) -> Layer:
-    """What lies between two lines."""
+    """The area between two lines."""
 
     def paint(axes: Any, colors: Mapping[str, str], depth: float) -> None:
         axes.fill_between(
@@ -455,13 +455,13 @@ def place_notes(figure: Any, axes: Any, frame: Frame, colors: Mapping[str, str])
 
 
 def distance_to_box(box: Any, point: Sequence[float]) -> float:
-    """How far a box is from a point, in pixels."""
+    """The distance of a box from a point, in pixels."""
     x, y = point
     return math.hypot(max(box.x0 - x, x - box.x1, 0), max(box.y0 - y, y - box.y1, 0))
 
 
 def obstacle_boxes(axes: Any, frame: Frame, unit: float) -> Iterator[Any]:
-    """What notes must not cover, in pixels: small boxes along lines, and one for each dot."""
+    """The boxes that notes must not cover, in pixels: small ones along lines, and one for each dot."""
     from matplotlib.transforms import Bbox
 
     for layer in frame.layers:
@@ -475,7 +475,7 @@ def obstacle_boxes(axes: Any, frame: Frame, unit: float) -> Iterator[Any]:
 
 
 def subdivide_line(points: Any, step: float) -> Iterator[tuple[float, float]]:
-    """Points along a line, no further apart than a step, as far as that is in reach."""
+    """Points along a line, no further apart than a step; long gaps are left as they are."""
     before = None
     for x, y in points:
         if before is not None:
@@ -492,8 +492,9 @@ def subdivide_line(points: Any, step: float) -> Iterator[tuple[float, float]]:
 
 MARKER = re.compile(r'(<path id="m[0-9a-f]+"[^>]*?) stroke="#[0-9a-f]+"')
 """A marker with a colour of its own, which no page's style reaches where the marker is used."""
-PLACED = re.compile(r' (d|x|y|transform|points)="([^"]*)"')
-"""Coordinates."""
+PLACED = re.compile(r' (?:d|x|y|transform|points)="[^"]*"')
+"""An attribute of coordinates, which are shortened to a hundredth of a point."""
+COORDINATE = re.compile(r"-?\d+\.\d{3,}")
 INLINE = re.compile(r' style="([^"]*)"')
 
 
@@ -515,20 +516,15 @@ def normalise_svg(svg: str, name: str, *, follows: bool) -> str:
     svg = re.sub(r'<defs>\s*<style type="text/css">.*?</style>\s*</defs>', "", svg, flags=re.DOTALL)
     svg = INLINE.sub(lambda found: style_attributes(found[1]), svg)
     svg = MARKER.sub(r"\1", svg)
-    svg = PLACED.sub(lambda found: f' {found[1]}="{shorten_coordinates(found[2])}"', svg)
+    svg = PLACED.sub(lambda found: COORDINATE.sub(lambda x: f"{float(x[0]):.2f}", found[0]), svg)
     head, body = svg.removeprefix("<svg").split(">", 1)
     sheet, title = style_block() if follows else "", f"<title>{escape(name)}</title>\n"
     joins = 'stroke-linejoin="round" stroke-linecap="butt"'
     return f'<svg class="exprgrad" role="img" {joins}{head}>\n{title}{sheet}{body}'
 
 
-def shorten_coordinates(numbers: str) -> str:
-    """Coordinates to a hundredth of a point."""
-    return re.sub(r"-?\d+\.\d{3,}", lambda found: f"{float(found[0]):.2f}", numbers)
-
-
 def style_attributes(text: str) -> str:
-    """What a style says, as attributes."""
+    """The attributes that stand for a style."""
     pairs = [part.partition(":") for part in text.split(";") if ":" in part]
     said = {name.strip(): value.strip() for name, _, value in pairs}
     if "font" in said:
@@ -546,7 +542,7 @@ DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 """The bits of a braille cell's dots, by row and column."""
 BRAILLE = 0x2800
 BEYOND = 4.0
-"""A line is followed so many canvases beyond this one, and no further."""
+"""The number of canvases beyond this one up to which a line is followed."""
 RESET = "\x1b[0m"
 FAINT = "2"
 """The terminal's code for axes."""

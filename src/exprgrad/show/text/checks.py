@@ -73,7 +73,7 @@ def check_table(
 
 
 def stack_check_table(table: Table) -> Table:
-    """The same with the numbers of a check below each other."""
+    """The table with the numbers of a check below each other."""
     name, *numbers, verdict = table.columns
     headings = [column.heading for column in numbers]
     width = max(map(len, headings))
@@ -100,7 +100,7 @@ def check_fields(check: Check) -> dict[str, Any]:
     }
     of_claims = ("claim", "point", "sampled", "proof", "width") if check.claim is None else ()
     of_nodes = ("node",) if check.node is None else ()
-    absent = {"where", "help", *of_nodes, *of_claims}
+    absent = {"where", "help", "digits", "suspicious", *of_nodes, *of_claims}
     return {name: value for name, value in found.items() if name not in absent}
 
 
@@ -112,8 +112,8 @@ def doubtful_checks(checks: Sequence[Check]) -> list[Check]:
 def check_diagnostics(checks: Sequence[Check], run: DiagnosedRun | None) -> list[Diagnostic]:
     """A warning for each check that does not agree, at the node that it is about.
 
-    Of a claim, which has no ``run``, the span is in the claim's own text.  What a run's decimals as typed
-    meet, and its doubles do not, no check tells.
+    Without a ``run`` they are claims, whose spans are in their own texts.  With one, kinks follow that its
+    decimals as typed meet, and its doubles do not: no check finds them.
     """
     told = [
         Diagnostic(c.verdict, "warning", f"{c.input}: {c.message}", *c.where, verdict_help(c, run))
@@ -124,7 +124,7 @@ def check_diagnostics(checks: Sequence[Check], run: DiagnosedRun | None) -> list
 
 
 def verdict_help(check: Check, run: DiagnosedRun | None) -> str | None:
-    """What to do about a verdict, where something is to be done."""
+    """Advice on a verdict; None where there is nothing to do."""
     if check.verdict == "disagrees" and check.claim is not None:
         by = command_or_python("diff --steps", "steps()")
         return f"{by} derives it, rule by rule"

@@ -1,4 +1,4 @@
-"""Fits as tables, CSV, JSON and pictures: the estimates, how they hang together, and how the fit ended."""
+"""Fits as tables, CSV, JSON and pictures: the estimates, their correlations, and how the fit ended."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def correlation_text(value: float) -> str:
 
 
 def quality_lines(found: Fit, digits: int) -> Iterator[str]:
-    """How near the model comes to the rows."""
+    """The lines on the quality of a fit: rows, residuals, correlation, starts, and lost digits."""
     s = "s" * (found.rows != 1)
     yield f"{found.rows:,} row{s}, {found.dof:,} degree{'s' * (found.dof != 1)} of freedom" + (
         f", {found.left_out:,} left out" if found.left_out else ""
@@ -204,18 +204,18 @@ def named_matrix_lines(found: Fit, matrix: Any) -> Lines:
     return Lines(zip(names, rows, strict=True), "{}")
 
 
-# The rows, the model and what it leaves, as a picture.
+# The rows, the model and the residuals as a picture.
 
 
 LONGEST_TITLE = 70
 SIZES = ((60, 5.0), (600, 3.5), (10**9, 2.0))
-"""Up to how many rows dots are how large, in points."""
+"""The size of the dots in points, by the most rows that have it."""
 
 
 def fit_picture(found: Fit, format: str, look: str | None = None) -> bytes:
     """The picture as the bytes of an ``svg``, ``png`` or ``pdf`` file; ``look`` is as in ``plot_frames``.
 
-    One frame has the rows and the model, the other what it leaves.
+    One frame has the rows and the model, the other the residuals.
     """
     drawn = fit_curve(found)
     count = len(drawn.x)

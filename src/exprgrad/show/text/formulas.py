@@ -1,4 +1,4 @@
-"""Derivatives as formulas, and how they come about, step by step."""
+"""Derivatives as formulas, and their derivations step by step."""
 
 from __future__ import annotations
 
@@ -20,32 +20,32 @@ __all__ = [
 ]  # fmt: skip
 
 OUTPUTS = ("f", "F", "y", "g", "h", "z")
-"""What LaTeX calls an output without a name: the first of these that is not an input."""
+"""Names in LaTeX for an output without one: the first that is not an input's is taken."""
 
 
 LengthReporter = Callable[[str, int, int], None]
 """Called with a derivative's name, length and order before it is shown."""
 MARGIN = "     "
 LONGEST_LETTERS = 60
-"""How many characters of letters and what they stand for are on one line."""
+"""The most characters of letters and their meanings on one line."""
 NEAR = 8
-"""In how many times a line's width a place to break it is looked for."""
+"""The reach of the search for a place to break a formula, in line widths."""
 BOLD, PLAIN = "\x1b[1m", "\x1b[0m"
 
 
-def formula_text(formula: Graph, to: str) -> str:
-    """A formula on one line, in our language or in LaTeX."""
-    return graph_latex(formula) if to == "latex" else program_text(formula)
+def formula_text(formula: Graph, to: str, left: str = "") -> str:
+    """A formula on one line, in our language, or in LaTeX after what is ``left`` of its equals sign."""
+    return graph_latex(formula, left) if to == "latex" else program_text(formula)
 
 
 def infix_name(graph: Graph, inputs: Orders) -> str:
-    """What a derivative is called: ``d/dx``, ``do/dw``, ``d^2/dx^2``, ``d^2/dx dy``."""
+    """A derivative's name: ``d/dx``, ``do/dw``, ``d^2/dx^2``, ``d^2/dx dy``."""
     below = [power_text(f"d{name}", "^{}", len([*alike])) for name, alike in groupby(inputs)]
     return f"{power_text('d', '^{}', len(inputs))}{graph.output_name or ''}/{' '.join(below)}"
 
 
 def latex_name(graph: Graph, inputs: Orders) -> str:
-    r"""The same in LaTeX: ``\frac{\partial^{2} f}{\partial x \, \partial y}``, or with d for one input."""
+    r"""A derivative in LaTeX, with d for one input: ``\frac{\partial^{2} f}{\partial x \, \partial y}``."""
     sign = r"\partial" if len(graph.inputs) > 1 else r"\mathrm{d}"
     raised, called = "^{{{}}}", symbols_of_names(graph)
     below = [
@@ -60,7 +60,7 @@ def latex_name(graph: Graph, inputs: Orders) -> str:
 
 
 def power_text(base: str, raised: str, times: int) -> str:
-    """A base to a power, which is ``raised`` so; 1 is not written."""
+    """A base to a power, in the format ``raised``; a power of 1 is not written."""
     return base + raised.format(times) if times > 1 else base
 
 
@@ -72,14 +72,12 @@ def derivative_lines(
     tell: LengthReporter | None,
     width: int | None,
 ) -> Iterator[str]:
-    """For people: a derivative after its name, its named steps on lines of their own.
+    """The lines of a derivative for people: after its name, its named steps on lines of their own.
 
     Breaks lines longer than ``width`` cells, except LaTeX; without a width it breaks none.
     """
     name = infix_name(graph, inputs)
-    text = (
-        graph_latex(formula, latex_name(graph, inputs)) if to == "latex" else program_text(formula)
-    )
+    text = formula_text(formula, to, latex_name(graph, inputs) if to == "latex" else "")
     if tell is not None:
         tell(name, len(text), len(inputs))
     if to == "latex":
@@ -143,7 +141,7 @@ def step_lines(
 
 
 def step_equations(step: DerivationStep, wrt: str, width: int | None) -> Iterator[str]:
-    """What a step's letters stand for, and what it finds."""
+    """The equations of a step: the meanings of its letters, and its result."""
     parts = [
         f"{name} = {text}" + (f", d{name}/d{wrt} = {derivative}" if derivative else "")
         for name, text, derivative in step.parts
@@ -189,9 +187,9 @@ def prefix_that_fits(text: str, width: int) -> str:
 
 
 def best_break_position(formula: str, room: int) -> int | None:
-    """Where a formula is best broken, at most ``room`` characters in, if it can be; else further on.
+    """The best place to break a formula within ``room`` characters, else the first after; None without any.
 
-    Ends of statements come first, then outer sums, then outer products; what comes late is best.
+    Ends of statements are best, then outer sums, then outer products; among equals the last.
     A break is before a symbol, or after a comma.
     """
     best, late, early = (0, 0), None, None
@@ -218,7 +216,7 @@ def embolden_beginning(line: str, beginning: str) -> str:
 
 
 def step_records(steps: Sequence[DerivationStep]) -> list[dict[str, Any]]:
-    """The steps for a JSON document; a name or a derivative that there is none of is null."""
+    """The steps for a JSON document; a missing name or derivative is null."""
     return [
         {
             "rule": step.rule,

@@ -11,7 +11,6 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import groupby, islice
-from typing import Any
 
 from exprgrad.explain.diagnostics import DiagnosedRun
 from exprgrad.graph.graph import Graph
@@ -30,13 +29,13 @@ from exprgrad.source import WIDTH, display_width, printable_text
 __all__ = ["grad_map"]
 
 MOST_CHARACTERS, MOST_LINES = 800, 20
-"""How much of a long formula is shown."""
+"""The most characters and lines that are shown of a long formula."""
 FEWEST_DIGITS, MOST_DIGITS = 2, 4
-"""How many significant digits a number in the legend may have: quarters differ in the second."""
+"""The fewest and the most significant digits in the legend: quarters differ in the second."""
 NOBODY = -1
-"""The owner of a character that is written for no node."""
+"""The owner of a character that belongs to no node."""
 ZERO, PARTS, INFINITE, NONE = 0, 4, 5, 6
-"""Levels: a grad of 0; then 1 to ``PARTS``, by size; what is not finite; and no grad."""
+"""Levels: a grad of 0; 1 to ``PARTS`` by size; one that is not finite; and no grad."""
 
 MARKS = {NONE: " ", ZERO: "0", 1: "▁", 2: "▃", 3: "▅", 4: "▇", INFINITE: "!"}
 COLORS = {ZERO: "2", 1: "36", 2: "33", 3: "30;43", 4: "1;37;41", INFINITE: "1;37;45"}
@@ -58,7 +57,11 @@ def grad_map(run: DiagnosedRun, digits: int, screen: Screen, *, whole: bool = Fa
         most = end if end <= MOST_CHARACTERS else MOST_CHARACTERS - 1
         *_, (_, end) = islice(line_spans(run.text, most), MOST_LINES)
     owner = character_owners(run.graph, run.text, end)
-    sizes = [grad_size(run.grad(node)) for node in range(len(run.graph))]
+    grads = [run.grad(node) for node in range(len(run.graph))]
+    sizes = [  # of a tensor its largest number
+        float(abs(grad).max(initial=0.0)) if hasattr(grad, "max") else grad and abs(grad)
+        for grad in grads
+    ]
     top = max((found for found in sizes if found is not None and math.isfinite(found)), default=0.0)
     levels = {node: grad_level(sizes[node], top) for node in set(owner) - {NOBODY}} | {NOBODY: NONE}
     lines: list[str] = []
@@ -141,7 +144,7 @@ def character_owners(graph: Graph, text: str, end: int) -> list[int]:
 
 
 def parameter_scopes(text: str) -> Iterator[tuple[int, int, set[str]]]:
-    """Where functions are defined in a text, and the names of their parameters."""
+    """The definitions of functions in a text: starts, ends, and the names of the parameters."""
     for found in re.finditer(r"(?:^|[;\n])\s*(\w+\s*\(([\w\s,]*)\)\s*=(?!=))", text):
         depth, stop = 0, found.end()
         while stop < len(text) and (depth > 0 or text[stop] not in ";\n"):
@@ -169,13 +172,6 @@ def named_nodes_in_text(graph: Graph, text: str) -> Iterator[tuple[int, int, int
                 start <= at < stop and name in names for start, stop, names in definitions
             ):
                 yield nodes[name], *token.span("NAME")
-
-
-def grad_size(grad: Any) -> float | None:
-    """How large a grad is; of a tensor's its largest number; None if there is none."""
-    if grad is None or not getattr(grad, "shape", ()):
-        return None if grad is None else abs(grad)
-    return float(abs(grad).max()) if grad.size else 0.0
 
 
 def grad_level(found: float | None, top: float) -> int:

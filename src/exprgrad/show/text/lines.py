@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = [
     "EDGE_ROWS", "FULL", "INDENT", "IN_CELL", "LONGEST_WHOLE", "PICTURED", "VIEWS", "WHOLE_VIEW", "YELLOW",
     "View", "align_columns", "answer_text", "break_line", "cell_width", "color_text", "decimal_text",
-    "diagnostic_text", "elide_items", "first_and_last", "first_that_fits", "fit_line", "fold_tensor",
+    "diagnostic_text", "elide_items", "first_and_last", "first_that_fits", "fit_line",
     "gap_line", "is_right_to_left", "left_to_right", "pack_pieces", "show_all_hint", "signed_number",
     "true_minus", "value_text", "value_texts_by_room",
 ]  # fmt: skip
@@ -33,7 +33,7 @@ LEFT_TO_RIGHT = "\u200e"
 
 INDENT = "    "
 EDGE_ROWS = 20
-"""How many rows a long table, or visits a long trace, shows at each end."""
+"""The rows of a long table, or visits of a long trace, that are shown at each end."""
 LONGEST_WHOLE = 60
 """The most rows or visits that are shown whole."""
 YELLOW = "33"
@@ -43,7 +43,7 @@ COLOUR = re.compile("\x1b\\[[0-9;]*m")
 
 
 def diagnostic_text(one: Diagnostic, text: str, head: str | None = None, width: int = WIDTH) -> str:
-    """A diagnostic as people read it, with its place in a text; ``head`` is its first word, coloured."""
+    """A diagnostic for people, with the excerpt it is about; ``head`` is its first word, coloured."""
     lines = [f"{head or one.severity + ':'} {one.message}"]
     lines += excerpt_lines(Source(text), one.span, width=width)
     lines += [f"  path: {one.path}"] * bool(one.path) + [f"  help: {one.help}"] * bool(one.help)
@@ -88,7 +88,7 @@ def gap_line(count: int, what: str) -> str:
 
 
 def cell_width(text: str) -> int:
-    """How many cells of a terminal a line takes, whatever its colours."""
+    """The width of a line in a terminal's cells; codes for colours take none."""
     return display_width(COLOUR.sub("", text) if "\x1b" in text else text)
 
 
@@ -113,7 +113,7 @@ def elide_items(items: Iterable[T], count: int, what: str, *, whole: bool) -> It
             yield gap_line(count - 2 * EDGE_ROWS, what)
 
 
-def break_line(line: str, width: int, first: str = "", further: str = "") -> list[str]:
+def break_line(line: str, width: float, first: str = "", further: str = "") -> list[str]:
     """A line broken at blanks into lines of ``width`` cells, which ``first`` and ``further`` begin."""
     words = re.findall(r"\s*\S+", line)
     lines = [first + word for word in words[:1]]
@@ -130,7 +130,7 @@ def align_columns(
 ) -> list[str]:
     """Rows with their columns under each other, those ``right`` flush right; a text is a line as it is.
 
-    Columns without a letter take no room, and the last cell of a row takes what it needs.
+    Empty columns take no room, and the last cell of a row takes what it needs.
     """
     sizes = [[] if isinstance(row, str) else [*map(cell_width, row)] for row in rows]
     widths: dict[int, int] = {}
@@ -184,7 +184,7 @@ MOST_WHOLE = 64
 
 
 class View(NamedTuple):
-    """How much is shown of a tensor.
+    """A way to show a tensor, with more or less detail.
 
     ``room``    the cells that its text may take; the shortest may take more
     ``most``    the numbers up to which it is shown whole; None for all
@@ -225,7 +225,14 @@ def signed_number(value: float, digits: int) -> str:
 
 
 def value_text(value: Any, digits: int, how: View = FULL) -> str:
-    """A number, a small tensor whole, or a large one's summary on one line."""
+    """A number, a small tensor whole, or a large one's summary on one line.
+
+    A view of all numbers with a ``room`` folds a tensor into lines of at most so many cells.
+    """
+    if how.most is None and how.room < inf:
+        indent = " " * len(value.shape)
+        rows = tensor_rows(value, digits)
+        return "\n".join(line for row in rows for line in break_line(row, how.room, further=indent))
     return first_that_fits(value_texts_by_room(value, digits, how), how.room)
 
 
@@ -282,10 +289,3 @@ def answer_text(name: str, value: Any, digits: int, *, whole: bool = False) -> s
     return "\n".join(
         [f"{printable_text(name)} =", *[INDENT + row for row in tensor_rows(value, digits)]]
     )
-
-
-def fold_tensor(value: Any, digits: int, room: int) -> str:
-    """All numbers of a tensor on lines of at most so many cells, if none of its numbers is longer."""
-    indent = " " * len(value.shape)
-    rows: Sequence[str] = tensor_rows(value, digits)
-    return "\n".join(line for row in rows for line in break_line(row, room, further=indent))

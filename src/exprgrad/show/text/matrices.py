@@ -30,7 +30,7 @@ from exprgrad.show.text.lines import (
     value_text,
 )
 from exprgrad.show.text.nodes import correction_line
-from exprgrad.show.text.table import Column, Screen, Table, least_width, make_table
+from exprgrad.show.text.table import Column, Screen, Table, column_widths, least_width, make_table
 from exprgrad.source import printable_text
 
 __all__ = [
@@ -43,13 +43,13 @@ MOST_COLUMNS = 12
 ZERO = "·"
 """The mark of an entry that is structurally 0."""
 MOST_OUTPUTS = 12
-"""How many outputs are listed below a table."""
+"""The most outputs that are listed below a table."""
 BLOCK = View(most=0)
-"""How a block that is not shown number by number is described."""
+"""The view of a block that is not shown number by number."""
 GUARDED = {"value", "gradient", "jacobian", "hessian", "jvp", "vjp"}
 """The fields of answers whose digits are counted."""
 AT_ONCE = 4096
-"""How many numbers of an array are read at once."""
+"""The most numbers of an array that are read at once."""
 
 
 class DerivativeMatrix(NamedTuple):
@@ -120,7 +120,7 @@ def element_names(name: str, shape: Shape) -> list[str]:
 def matrix_parts(
     found: DerivativeMatrix, digits: int, foot: str, screen: Screen, *, whole: bool
 ) -> Iterator[str | Table]:
-    """A matrix of numbers as one table; else every block with its shape rule, and what is below them."""
+    """A matrix of numbers as one table; among tensors each block with its shapes, and a foot below them."""
     matrix = found.matrix
     if not found.among_tensors:
         yield matrix_table(matrix, digits, foot, whole=whole, width=screen.width)
@@ -167,7 +167,8 @@ def matrix_table(
             for at, name in enumerate(rows)
         ]
         grid = drawn(headings, lines, foot=foot + explained)
-        if width is None or least_width(grid) <= width:
+        needed = least_width(headings, column_widths(grid), range(len(headings)))
+        if width is None or needed <= width:
             return grid
     if len(rows) == 1:
         headings = [Column("input", flexible=True), as_number("derivative")]
@@ -258,7 +259,7 @@ def outputs_foot(
 
 
 def brief_value(value: Any, digits: int, *, whole: bool = False) -> tuple[str, bool]:
-    """A number, or a tensor's numbers if they are few; else its shape and a summary, and that it is one."""
+    """A value in brief, and whether that is a summary: a tensor's shape, norm and extremes alone."""
     shown = value_text(value, digits, WHOLE_VIEW if whole else FULL)
     if isinstance(value, float) or shown.startswith("["):
         return shown, False
@@ -280,7 +281,7 @@ def matrix_corrections(found: Settled, digits: int, *, several: bool) -> Iterato
 
 
 def digit_fields(found: Settled, fields: Iterable[str], *, several: bool) -> dict[str, Any]:
-    """How many digits of each number are right, and which numbers are corrected, as JSON has them."""
+    """The fields of JSON for each number's count of right digits, and for corrected numbers."""
     parts = {field: found.among(field) for field in fields if field in GUARDED}
 
     def tree(field: str, numbers: Mapping[Path, Any]) -> Any:
@@ -304,7 +305,7 @@ def digit_fields(found: Settled, fields: Iterable[str], *, several: bool) -> dic
 
 
 def answer_key(field: str, path: Path, *, several: bool) -> Path:
-    """The names by which an answer has a number: the output's only if there may be several."""
+    """The names of a number in an answer: the output's is one only if there may be several outputs."""
     return path if several or field not in BY_OUTPUT else path[1:]
 
 
@@ -333,7 +334,7 @@ def laid_out_fields(
 def matrix_rows(
     found: DerivativeMatrix, first: str = "output", second: str = "input"
 ) -> Iterator[list[Any]]:
-    """A matrix as CSV: of numbers as it is; else a line for each number, and the places it is between."""
+    """A matrix of numbers as CSV; among tensors a line for each number, with its places."""
     if not found.among_tensors:
         yield ["", *found.matrix.columns]
         for name, values in named_rows(found.matrix):

@@ -27,7 +27,7 @@ __all__ = [
 ]  # fmt: skip
 
 DOUBT = "~"
-"""What marks a number that has fewer right digits than it is shown with."""
+"""The mark of a number with fewer right digits than it is shown with."""
 
 
 def node_table(run: DiagnosedRun, digits: int = 6, *, all_nodes: bool = False) -> Table:
@@ -81,7 +81,7 @@ def node_table(run: DiagnosedRun, digits: int = 6, *, all_nodes: bool = False) -
 
 
 def operation_cell(run: DiagnosedRun, node: int) -> str:
-    """What makes a node: its row's name, or what kind of call it is."""
+    """A node's operation: its row's name, or the kind of its call."""
     if node in run.closed:
         return call_kind(run.closed[node].call)
     kind = run.graph.kinds[node]
@@ -99,12 +99,12 @@ def indented_title(run: DiagnosedRun, node: int) -> str:
 
 
 def call_kind(call: Call) -> str:
-    """What kind of call it is, in a word."""
+    """The kind of a call, in a word."""
     return call.name if call.kind == "index" else call.kind
 
 
 def gate_of_kind(kind: str) -> str:
-    """What an operation does with its grad, in a few words."""
+    """An operation's gate: what it does with its grad, in a few words."""
     if kind in BY_NAME:
         return BY_NAME[kind].gate
     from exprgrad.graph.tensors import STRUCTURAL
@@ -136,7 +136,7 @@ def named_node_text(run: evaluation.SweptRun, node: int) -> str:
 
 
 def correction_notes(found: Guarded, digits: int, *, whole: bool = False) -> list[str]:
-    """The lines that say where the answer is not what the sweep's numbers above it say."""
+    """The lines on numbers of the answer that differ from the sweep's above it."""
     lines = []
     if found.corrected_value is not None:
         lines.append(correction_line("value", {"": found.corrected_value}, digits))

@@ -11,9 +11,10 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import product
+from operator import attrgetter
 from pathlib import Path
 from textwrap import wrap
 from typing import Any, NamedTuple
@@ -43,30 +44,30 @@ from exprgrad.run.numbers.sweeps import (
     condition_holds,
     functions,
 )
-from exprgrad.show.documents.document import csv_rows, encode_nonfinite
+from exprgrad.show.documents.document import encode_nonfinite
 from exprgrad.show.text.lines import INDENT, align_columns, decimal_text
 from exprgrad.show.text.table import Column, Table
 from exprgrad.source import bracket_depths
 
 __all__ = [
-    "LIBRARIES", "MOST_POINTS", "STANDING_FOR", "Case", "convention_fields", "convention_lines",
-    "convention_record", "critical_points_of_row", "example_cases", "example_operands", "find_rows",
-    "operation_details", "operation_rows", "operation_usage", "operations_fields", "operations_table",
-    "overview_parts", "parse_operation_name", "structural_overview",
+    "CSV_COLUMNS", "LIBRARIES", "MOST_POINTS", "STANDING_FOR", "Case", "convention_fields",
+    "convention_lines", "convention_record", "critical_points_of_row", "example_cases",
+    "example_operands", "find_rows", "operation_details", "operation_usage", "operations_fields",
+    "operations_table", "overview_parts", "parse_operation_name", "structural_overview",
 ]  # fmt: skip
 
 SOURCE = "source"
-"""The label of what is prose: it is broken between words."""
+"""The label of prose, which is broken between words."""
 WIDTH = 90
-"""Where the lines of an operation in full are broken, in columns."""
+"""The width of an operation in full, in columns."""
 BREAK = re.compile(r"(?<=,) | (?=[+-] )")
-"""Where a formula may be broken: after a comma, or before a sum's sign."""
+"""The places to break a formula: after a comma, or before a sum's sign."""
 
 
 Row = Op | Structural
 """A row of the op table: elementwise, number by number, or structural, which sees shapes."""
 SYMBOLS = {"**": "pow", ".T": "transpose", "T": "transpose", "[]": "index", "x[]": "index"}
-"""What people also call an operation that is written with symbols."""
+"""Other names of operations that are written with symbols."""
 ELEMENTWISE, STRUCTURED, IN_SHORT = (
     "Elementwise: number by number",
     "Structural: of vectors, matrices and tensors",
@@ -93,15 +94,15 @@ STANDING_FOR = {
     word: (f"{word}({', '.join(names.split())})", formula)
     for word, (names, formula) in IN_OTHER_WORDS.items()
 }
-"""A call that is read as a formula: how it is written, and the formula."""
+"""The calls that are read as formulas: each call's notation, and its formula."""
 CALL = re.compile(r"\s*([^\W\d]\w*)\s*\((?:\s*([0-9]{1,4})\s*[,)])?.*", re.DOTALL)
 """A call, and the whole number that it begins with."""
 MODULE = re.compile(r"^(?:[a-z]+\.)+(?=\w)|^[A-Z]\w*\.(?=[a-z])")
-"""What libraries have before a function: ``np.``, ``torch.nn.``, ``F.``."""
+"""The prefix of a function in a library: ``np.``, ``torch.nn.``, ``F.``."""
 
 
 def parse_operation_name(name: str) -> tuple[str, str | None]:
-    """The word that is asked for, by itself or as a call, and the number of a family's member."""
+    """A requested name without its module or operands, and the number of a family's member."""
     name = MODULE.sub("", name.strip())
     call = CALL.fullmatch(name)
     word, number = call.groups() if call else (name, None)
@@ -111,7 +112,7 @@ def parse_operation_name(name: str) -> tuple[str, str | None]:
 
 
 def member_of_family(family: Family, number: str | None) -> Op:
-    """The member that is asked for, or the first one."""
+    """A family's member of the requested number, or the first one."""
     wanted = int(number or family.least)
     if family.least <= wanted <= family.greatest:
         return family_member(family, wanted)
@@ -128,8 +129,8 @@ OVER_INDEX = f"{FORMS[0][0]} is {FORMS[0][1]}, and a list: {FORMS[1][0]}"
 def find_rows(name: str | None) -> Sequence[Row]:
     """All rows, or those of that name or symbol; an error with a suggestion where there is none.
 
-    ``max`` and its like are names of two: of several numbers, and of all in a tensor.  A word that is no
-    name is looked for in what the rows are about, and in what they are called elsewhere.
+    ``max`` and its like name two rows: of several numbers, and of all in a tensor.  A word that is no name
+    is searched for in the rows' descriptions, and among their names in other libraries.
     """
     if name is None:
         return (*OPS, *STRUCTURAL.values())
@@ -155,19 +156,18 @@ def find_rows(name: str | None) -> Sequence[Row]:
     other_forms = {word: f"{call} stands for {text}" for word, (call, text) in STANDING_FOR.items()}
     other_forms |= {"d": DERIVATIVES, "root": ROOTS, "for": OVER_INDEX}
     help = other_forms.get(name) or (ours and f"that is written {ours}")
-    if help is None and (
-        matching := [row for row in find_rows(None) if is_about(row, name.casefold())]
-    ):
-        return matching
+    if help is None and len(name) > 2:
+        begins = re.compile(rf"(?<![a-z]){re.escape(name.casefold())}")
+        matching = [
+            row
+            for row in find_rows(None)
+            if begins.search(f"{row.name} {row.foreign_names} {row.about}".casefold())
+        ]
+        if matching:
+            return matching
     words = [*BY_NAME, *WORDS, *IN_OTHER_WORDS]
     help = help or operation_meant(NAMES_HERE.get(name, name), words, "operations")
     raise RequestError("unknown-operation", message, help=help).about(name)
-
-
-def is_about(row: Row, word: str) -> bool:
-    """Whether a row's description, or a name that others give it, has a word that begins so."""
-    said = f"{row.name} {row.foreign_names} {row.about}".casefold()
-    return len(word) > 2 and re.search(rf"(?<![a-z]){re.escape(word)}", said) is not None
 
 
 def overview_parts(rows: Sequence[Row]) -> Iterator[str | Table]:
@@ -181,7 +181,7 @@ def overview_parts(rows: Sequence[Row]) -> Iterator[str | Table]:
 
 
 def operation_usage(row: Row) -> str:
-    """How the operation is written: its operands, and a structural one's settings with their defaults."""
+    """An operation's notation: its operands, and a structural one's settings with their defaults."""
     operands = (*example_operands(row), "…") if row.variadic else row.names
     if isinstance(row, Op):
         return operation_text(row.name, [(name, ATOM) for name in operands], spaced=True)
@@ -197,15 +197,24 @@ def operation_usage(row: Row) -> str:
 
 
 def example_operands(row: Row) -> tuple[str, ...]:
-    """What the operands are called in an example."""
+    """The names of the operands in an example."""
     return ("x", "y") if row.variadic else row.names
 
 
 def local_derivatives_text(row: Row) -> str:
-    """The local derivatives, or the cotangents of a structural row, on one line."""
-    if isinstance(row, Structural):
-        return first_cotangents(row)
-    return ",  ".join(map(row.display_partial, range(len(row.names))))
+    """The local derivatives on one line, or the cotangents of a structural row's first example.
+
+    Says which example it is, if the cotangents of others look different.
+    """
+    if isinstance(row, Op):
+        return ",  ".join(map(row.display_partial, range(len(row.names))))
+    case = example_cases(row.name)[0]
+    text, shapes = ",  ".join(case.cotangents), operand_shapes(row, case)
+    if any(parameter.default is ... for parameter in row.parameters):
+        return f"{text}  for {case.written}, {shapes}" if any(map(str.isdigit, text)) else text
+    doubled = tuple([tuple([2 * length for length in shape]) for shape in case.shapes])
+    other = make_case(row, doubled, case.settings, row.shape(doubled, case.settings))
+    return text if other.cotangents == case.cotangents else f"{text}  for {shapes}"
 
 
 def operations_table(rows: Sequence[Op]) -> Table:
@@ -230,7 +239,7 @@ def operations_table(rows: Sequence[Op]) -> Table:
 
 
 def operation_details(op: Row) -> str:
-    """One operation in full; below it, what it answers where that is a convention."""
+    """One operation in full, with its answers at critical points below it."""
     facts = elementwise_pairs(op) if isinstance(op, Op) else structural_pairs(op)
     pairs = [(label, text) for label, text in facts if text]
     conventions = [*convention_lines(op)] if isinstance(op, Op) else []
@@ -254,9 +263,16 @@ def operation_details(op: Row) -> str:
 
 def elementwise_pairs(op: Op) -> Iterator[tuple[str, str]]:
     """An elementwise row in full, as labels and texts; a text is empty where there is nothing to say."""
+    yield from rule_lines(op)
+    if op.variadic:
+        yield "ties", f"{op.ties_words}:"
+        yield "", f"the sum over all operands of {op.ties}"
+    texts = [*op.partials, *(s.where for s in op.special), *([op.ties] if op.ties else [])]
+    used = {name for text in texts for name in template(text).inputs}
+    flags = {"varies": "the operand"} | {f"varies_{name}": name for name in op.names}
+    for flag in filter(used.__contains__, flags):
+        yield flag, f"1 if {flags[flag]} depends on an input, else 0"
     yield from (
-        *rule_lines(op),
-        *companion_meanings(op),
         ("the same as", op.definition),
         ("domain", op.domain and (op.domain_words or op.domain)),
         *(("pole", f"{value} where {where}") for where, value in op.poles),
@@ -286,21 +302,8 @@ def rule_lines(op: Op) -> Iterator[tuple[str, str]]:
         yield "" if position else "with", statement
 
 
-def companion_meanings(op: Op) -> Iterator[tuple[str, str]]:
-    """What the names mean that stand in a row's rules beside its operands and ``out``."""
-    if op.variadic:
-        yield "ties", f"{op.ties_words}:"
-        yield "", f"the sum over all operands of {op.ties}"
-    texts = [*op.partials, *(s.where for s in op.special), *([op.ties] if op.ties else [])]
-    used = {name for text in texts for name in template(text).inputs}
-    flags = {"varies": "the operand"} | {f"varies_{name}": name for name in op.names}
-    for flag, whose in flags.items():
-        if flag in used:
-            yield flag, f"1 if {whose} depends on an input, else 0"
-
-
 def accuracy_text(op: Op) -> str:
-    """How near value and local derivatives are to the truth."""
+    """The accuracy of value and local derivatives, in words."""
     value, partial = (
         {0.0: "exact", 0.5: "correctly rounded"}.get(ulps, f"within {ulps:g} ulp")
         + (f" or {least:.2g}" if least else "")
@@ -340,52 +343,6 @@ def break_formula(text: str, width: int, indent: str = "") -> list[str]:
     ]
 
 
-def operations_fields(rows: Sequence[Row]) -> dict[str, Any]:
-    """The rows as JSON has them: elementwise and structural ones apart."""
-    return {
-        "operations": [
-            {
-                "name": op.name,
-                "usage": operation_usage(op),
-                "operands": list(op.names),
-                "variadic": op.variadic,
-                "about": op.about,
-                "partials": list(op.partials),
-                "shown": list(op.display_partials or op.partials),
-                "definition": op.definition or None,
-                "domain": op.domain or None,
-                "poles": [{"where": where, "value": value} for where, value in op.poles],
-                "special": [{"where": s.where, "code": s.code, "why": s.why} for s in op.special],
-                "gate": op.gate,
-                "infix": op.infix or op.prefix or None,
-                "latex": op.latex,
-                "value_ulp": op.value_ulp,
-                "value_abs": op.value_abs,
-                "partial_ulp": op.partial_ulp,
-                "partial_abs": op.partial_abs,
-                "caveat": op.caveat or None,
-                "conventions": convention_fields(op),
-            }
-            for op in rows
-            if isinstance(op, Op)
-        ],
-        "structural": [structural_fields(row) for row in rows if isinstance(row, Structural)],
-    }
-
-
-def operation_rows(rows: Sequence[Row]) -> Iterator[list[str]]:
-    """The lines of CSV, headings first; of a structural row the derivatives are cotangents."""
-    columns = {
-        "name": lambda row: row.name,
-        "usage": operation_usage,
-        "derivatives": local_derivatives_text,
-        "domain": lambda row: row.domain if isinstance(row, Op) else "",
-        "gate": lambda row: row.gate,
-        "about": lambda row: row.about,
-    }
-    return csv_rows(columns, rows)
-
-
 # Structural rows.
 
 SHAPES: tuple[Shape, ...] = ((3, 4), (4, 2), (3,), (4,), (3, 3), ())
@@ -399,7 +356,7 @@ EXAMPLES: dict[str, tuple[Any, ...]] = {
     "shape": ((4, 3), (2, 3, 4)),
     "places": ((0,), (0, (1, 3))),
 }
-"""By kind of a setting: what it may be in an example, beside its default."""
+"""The values in examples, beside the default, by the kind of a setting."""
 SETTING_WORDS = {
     "axis": "an axis",
     "axes": "an axis, or a list of them",
@@ -410,7 +367,7 @@ SETTING_WORDS = {
     "places": "an index or a slice for each axis, the first ones at least",
 }
 COTANGENT = "g"
-"""What the result's cotangent is called."""
+"""The name of the result's cotangent."""
 
 
 LONGEST_COMPUTED = 100
@@ -491,17 +448,6 @@ def cotangent_texts(
     return tuple(texts.values())
 
 
-def first_cotangents(row: Structural) -> str:
-    """The cotangents of the first example; and which it is, if those of others look different."""
-    case = example_cases(row.name)[0]
-    text, shapes = ",  ".join(case.cotangents), operand_shapes(row, case)
-    if any(parameter.default is ... for parameter in row.parameters):
-        return f"{text}  for {case.written}, {shapes}" if any(map(str.isdigit, text)) else text
-    doubled = tuple([tuple([2 * length for length in shape]) for shape in case.shapes])
-    other = make_case(row, doubled, case.settings, row.shape(doubled, case.settings))
-    return text if other.cotangents == case.cotangents else f"{text}  for {shapes}"
-
-
 def operand_shapes(row: Structural, case: Case) -> str:
     """The operands of an example with their shapes."""
     named = zip(example_operands(row), case.shapes, strict=True)
@@ -560,43 +506,8 @@ def structural_pairs(row: Structural) -> Iterator[tuple[str, str]]:
 
 
 def vjp_docstring(row: Structural) -> str:
-    """What a row's rule says of itself."""
+    """The docstring of a structural row's rule, on one line."""
     return " ".join((row.vjp.__doc__ or "").split())
-
-
-def structural_fields(row: Structural) -> dict[str, Any]:
-    """One row as JSON has it."""
-    return {
-        "name": row.name,
-        "word": row.word,
-        "usage": operation_usage(row),
-        "operands": list(row.names),
-        "variadic": row.variadic,
-        "about": row.about,
-        "settings": [
-            {
-                "name": p.name,
-                "kind": p.kind,
-                "required": p.default is ...,
-                "default": None if p.default is ... else p.default,
-            }
-            for p in row.parameters
-        ],
-        "cases": [
-            {
-                "usage": case.written,
-                "shapes": [list(shape) for shape in case.shapes],
-                "result": list(case.result),
-                "cotangents": list(case.cotangents),
-            }
-            for case in example_cases(row.name)
-        ],
-        "source": vjp_docstring(row),
-        "kink": row.kink_words or None,
-        "gate": row.gate,
-        "infix": row.infix or None,
-        "latex": row.latex,
-    }
 
 
 # Critical points: where a row's answer is a convention, or no number.  They are found from the row alone:
@@ -604,7 +515,7 @@ def structural_fields(row: Structural) -> dict[str, Any]:
 # where a local derivative is infinite, and where what people read has no answer but what is computed has.
 
 MOST_POINTS = 6
-"""How many points are shown of one row."""
+"""The most points that are shown of one row."""
 CANDIDATES = (0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, -2.0)
 """The values tried for each operand, the simplest first."""
 
@@ -621,7 +532,10 @@ class CriticalPoint(NamedTuple):
 def critical_points_of_row(op: Op) -> list[CriticalPoint]:
     """One critical point of each kind, at most ``MOST_POINTS``; a variadic row is taken over two."""
     found: dict[object, CriticalPoint] = {}
-    for operands in candidate_points(op):
+    arity = len(op.fallback_names)
+    simplest = sorted(product(range(len(CANDIDATES)), repeat=arity), key=sum)
+    candidates = [tuple([CANDIDATES[place] for place in point]) for point in simplest]
+    for operands in [*candidates, *([(math.inf,), (-math.inf,)] if arity == 1 else [])]:
         what = point_kind(op, operands)
         if what:
             point = CriticalPoint(operands, what, *answer_and_partials_at(op, operands, computed))
@@ -633,17 +547,8 @@ def critical_points_of_row(op: Op) -> list[CriticalPoint]:
     return [points[place] for place in sorted(kept)]
 
 
-def candidate_points(op: Op) -> Iterator[tuple[float, ...]]:
-    """Points to try; infinities last, and of one operand only."""
-    arity = len(op.fallback_names)
-    places = sorted(product(range(len(CANDIDATES)), repeat=arity), key=sum)
-    yield from (tuple(CANDIDATES[place] for place in point) for point in places)
-    if arity == 1:
-        yield from ((math.inf,), (-math.inf,))
-
-
 def point_kind(op: Op, operands: Sequence[float]) -> str:
-    """What a point is, in words; empty for an ordinary one."""
+    """The kind of a critical point, in words; empty for an ordinary one."""
     value, partials = answer_and_partials_at(op, operands, computed)
     views = companion_values(op, [*operands, value], [1.0] * len(operands))
     finite = all(map(math.isfinite, operands))
@@ -678,7 +583,7 @@ def answer_and_partials_at(
 
 
 def equivalence_key(point: CriticalPoint) -> object:
-    """What two points have in common of which one is enough: a zero's sign counts at a pole."""
+    """The key that two points share if one of them is enough; a zero's sign counts at a pole."""
     signs = None
     if point.what == "a pole":
         signs = tuple(math.copysign(1.0, x) for x in point.operands if x == 0)
@@ -717,7 +622,7 @@ def convention_fields(op: Op) -> list[dict[str, Any]]:
 
 
 def library_record(op: Op, library: str, point: CriticalPoint) -> dict[str, Any] | None:
-    """What a library was recorded to return at a point; None without such a function."""
+    """A library's recorded answer at a point; None without such a function."""
     row = convention_record()["operations"].get(op.name, {})
     if library not in row:
         return None
@@ -728,7 +633,7 @@ def library_record(op: Op, library: str, point: CriticalPoint) -> dict[str, Any]
 
 
 def answer_fields(value: Any, partials: Sequence[Any]) -> dict[str, Any]:
-    """A value and the local derivatives as JSON has them; None where a library says nothing."""
+    """A value and the local derivatives as JSON has them; None where a library has no answer."""
     numbers = [
         None if number is None else encode_nonfinite(float(number)) for number in (value, *partials)
     ]
@@ -758,7 +663,12 @@ def convention_lines(op: Op) -> Iterator[str]:
         labels = ["value", *(f"for {name}" for name in op.fallback_names)]
         rows += [[f"    {label}", *cells] for label, *cells in zip(labels, *columns, strict=True)]
     yield from align_columns(rows, right=range(1, 1 + len(titles)))
-    yield from library_sources(op)
+    for library, name in LIBRARIES.items():
+        if row:
+            function = row[library]["function"] if library in row else "has none"
+            yield f"  {name} {convention_record()['versions'][library]}: {function}"
+        else:
+            yield f"  {name}: not recorded"
 
 
 def point_cell(number: float | str | None) -> str:
@@ -769,12 +679,71 @@ def point_cell(number: float | str | None) -> str:
     return decimal_text(float(number), 4) if "e" in text else text
 
 
-def library_sources(op: Op) -> Iterator[str]:
-    """Which function of which version each library's answers are of."""
-    row = convention_record()["operations"].get(op.name)
-    for library, name in LIBRARIES.items():
-        if row is None:
-            yield f"  {name}: not recorded"
-            continue
-        function = row[library]["function"] if library in row else "has none"
-        yield f"  {name} {convention_record()['versions'][library]}: {function}"
+# For programs.
+
+ROW_FIELDS: Mapping[str, Callable[[Any], Any]] = {
+    "name": lambda row: row.name,
+    "word": lambda row: row.word,
+    "usage": operation_usage,
+    "operands": lambda row: list(row.names),
+    "variadic": lambda row: row.variadic,
+    "about": lambda row: row.about,
+    "partials": lambda op: list(op.partials),
+    "shown": lambda op: list(op.display_partials or op.partials),
+    "derivatives": local_derivatives_text,
+    "definition": lambda op: op.definition or None,
+    "domain": lambda row: getattr(row, "domain", "") or None,
+    "poles": lambda op: [{"where": where, "value": value} for where, value in op.poles],
+    "special": lambda op: [
+        {"where": one.where, "code": one.code, "why": one.why} for one in op.special
+    ],
+    "settings": lambda row: [
+        {
+            "name": p.name,
+            "kind": p.kind,
+            "required": p.default is ...,
+            "default": None if p.default is ... else p.default,
+        }
+        for p in row.parameters
+    ],
+    "cases": lambda row: [
+        {
+            "usage": case.written,
+            "shapes": [list(shape) for shape in case.shapes],
+            "result": list(case.result),
+            "cotangents": list(case.cotangents),
+        }
+        for case in example_cases(row.name)
+    ],
+    "source": vjp_docstring,
+    "kink": lambda row: row.kink_words or None,
+    "gate": lambda row: row.gate,
+    "infix": lambda row: row.infix or getattr(row, "prefix", "") or None,
+    "latex": lambda row: row.latex,
+    **{name: attrgetter(name) for name in ("value_ulp", "value_abs", "partial_ulp", "partial_abs")},
+    "caveat": lambda op: op.caveat or None,
+    "conventions": convention_fields,
+}
+"""The fields of a row for programs; ``JSON_FIELDS`` and ``CSV_COLUMNS`` choose among them."""
+JSON_FIELDS = {
+    Op: (
+        "name usage operands variadic about partials shown definition domain poles special gate infix "
+        "latex value_ulp value_abs partial_ulp partial_abs caveat conventions"
+    ),
+    Structural: "name word usage operands variadic about settings cases source kink gate infix latex",
+}
+CSV_FIELDS = ("name", "usage", "derivatives", "domain", "gate", "about")
+CSV_COLUMNS = {field: ROW_FIELDS[field] for field in CSV_FIELDS}
+"""The columns of CSV; of a structural row the derivatives are cotangents."""
+
+
+def operations_fields(rows: Sequence[Row]) -> dict[str, Any]:
+    """The rows as JSON has them: elementwise and structural ones apart."""
+    return {
+        group: [
+            {field: ROW_FIELDS[field](row) for field in JSON_FIELDS[sort].split()}
+            for row in rows
+            if isinstance(row, sort)
+        ]
+        for group, sort in (("operations", Op), ("structural", Structural))
+    }

@@ -1,7 +1,7 @@
-"""What a row of the op table lacks, in sentences that say what to add: ``exprgrad ops NAME --lint``.
+"""Faults of a row of the op table, in sentences that say what to add: ``exprgrad ops NAME --lint``.
 
-The tests hold rows to the truth; here is what they would stumble on for want of a field, an entry or a
-spelling.  In a checkout with mpmath the truths of the tests, ``tests/oracles.py``, are asked too.
+The tests hold rows to the truth; these are the missing fields, entries and spellings on which they would
+fail.  In a checkout with mpmath the true values of the tests, ``tests/oracles.py``, are asked too.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ from exprgrad.show.text.operations import Row
 __all__ = ["find_row_faults"]
 
 SAMPLES = [s * m * 10.0**k for k in range(-9, 9) for m in (1.0, 1.7, 3.1, 6.4) for s in (1, -1)]
-"""Where formulas are compared with functions; of several operands few of these."""
+"""The numbers at which formulas are compared with functions; of several operands a few of them."""
 ORACLES = Path(__file__).parents[4] / "tests" / "oracles.py"
 
 
 def find_row_faults(row: Row) -> list[str]:
-    """What a row lacks, a sentence each; if it cannot be computed or read at all, that alone."""
+    """A row's faults, a sentence each; if it cannot be computed or read at all, only that one."""
     try:
         if isinstance(row, Structural):
             return [*structural_faults(row)]
@@ -56,12 +56,12 @@ def find_row_faults(row: Row) -> list[str]:
 
 @cache
 def load_oracles() -> dict[str, Any]:
-    """What the truths of the tests are called; nothing outside of a checkout, or without mpmath."""
+    """The names in the tests' module of true values; empty outside a checkout, or without mpmath."""
     return run_path(str(ORACLES)) if ORACLES.is_file() and find_spec("mpmath") else {}
 
 
 def elementwise_faults(op: Op) -> Iterator[str]:
-    """What an elementwise row lacks."""
+    """The faults of an elementwise row."""
     has_reference = load_oracles().get("has_own_reference", lambda name: True)
     if has_balls() and not has_own_ball(op):
         yield (
@@ -110,7 +110,7 @@ def reads_back(op: Op, graph: Graph) -> bool:
 
 @cache
 def formula_error(op: Op) -> str:
-    """What the formula that takes a function's place is off by, and where; empty if that is little."""
+    """The error of the formula that takes a function's place, and where it is; empty if it is small."""
     spelled = [*(target.spelled for target in TARGETS.values()), VECTOR_LIBRARY.union(FAST)]
     text, names = op.fallback or op.definition, op.fallback_names
     if op.value or not text or all(op.name in rows for rows in spelled):
@@ -129,7 +129,7 @@ def formula_error(op: Op) -> str:
 
 
 def structural_faults(row: Structural) -> Iterator[str]:
-    """What a structural row lacks."""
+    """The faults of a structural row."""
     if not row.vjp.__doc__:
         yield "its vjp names no source: add a docstring that does"
     if not (row.linear or row.variadic or row.value is None or row.bound is not None):

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from exprgrad.solvers.roots.solve import Problem, Root, Solution
 
 __all__ = [
-    "ALL_DIGITS", "descent_rows", "descent_table", "ending_text", "every_nth_step", "loss_picture",
-    "minima_table", "point_table", "records_at", "root_fields", "root_line", "root_parts", "root_rows",
-    "root_verdict", "sparkline_text", "stage_table",
+    "ALL_DIGITS", "descent_table", "ending_text", "every_nth_step", "loss_picture",
+    "minimum_parts", "records_at", "root_fields", "root_line", "root_parts", "root_rows", "root_verdict",
+    "sparkline_text",
 ]  # fmt: skip
 
 
@@ -43,7 +43,7 @@ __all__ = [
 MOST_INPUTS = 4
 """The most inputs that have columns of their own; of more, the norms are shown."""
 LONGEST_NAME = 20
-"""Where an input's name is cut in a heading."""
+"""The most characters of an input's name in a heading."""
 CELLS = 40
 """The longest sparkline, in cells."""
 DECADES = 1e3
@@ -66,15 +66,14 @@ def descent_table(
     """The steps, a line each; ``whole`` leaves none out, and shows every input however many there are.
 
     ``more`` are lines for below the table.  Lists every ``every``-th step and the last.
-    Where a terminal is too narrow for all columns, each input of a step has a line of its own.
+    Where a terminal is too narrow for all columns, each input of a step has a line of its own.  CSV has
+    the data, grad and update of all inputs; tensors are JSON.
     """
     more = [course_text(found, digits), ending_text(found), *more]
     found = found._replace(steps=every_nth_step(found, every))
     few = whole or len(found.inputs) <= MOST_INPUTS
     tables = [
-        partial(
-            step_table, found, digits, input_columns(found, [*PARTS][:count]), more, whole=whole
-        )
+        partial(step_table, found, digits, [*PARTS][:count], more, whole=whole)
         for count in (3, 2, 1)
     ]
     if not whole:
@@ -82,7 +81,7 @@ def descent_table(
         norms = (
             f"norms of {count:,} input{'s' * (count != 1)}: {show_all_hint()} each input's numbers"
         )
-        tables.append(partial(step_table, found, digits, NORM_COLUMNS, [*more, norms]))
+        tables.append(partial(step_table, found, digits, (), [*more, norms]))
     first, *narrower = tables if few else tables[-1:]
     table = first()
     if few and len(found.inputs) > 1:
@@ -91,7 +90,7 @@ def descent_table(
 
 
 def stack_step_table(table: Table, inputs: Sequence[str]) -> Table:
-    """The same with the inputs of a step below each other, to show updates on a narrow terminal."""
+    """The table with the inputs of a step below each other, to show updates on a narrow terminal."""
     number, value, *columns = table.columns
     parts = [column._replace(heading=part) for column, part in zip(columns, PARTS, strict=False)]
     rows = []
@@ -101,75 +100,70 @@ def stack_step_table(table: Table, inputs: Sequence[str]) -> Table:
     return table._replace(columns=[number, value, Column("input"), *parts], rows=rows, narrower=())
 
 
-def input_columns(found: Descent[Any], parts: Sequence[str]) -> list[Column]:
-    """Columns for each input: its data, its grad, and what was then added to it."""
-    return [
-        Column(
-            called if part == "data" else f"{called}.{part}",
-            partial(input_part_of_step, name=name, part=part),
-            is_number=True,
-            style=PARTS[part][1],
-        )
-        for name, called in zip(found.inputs, input_headings(found), strict=True)
-        for part in parts
-    ]
-
-
-def input_part_of_step(step: Step, name: str, part: str) -> Any:
-    """What a step holds of an input: its data, its grad, or its update, which the last has none of."""
-    values = getattr(step, PARTS[part][0])
-    return None if values is None else values[name]
-
-
-def step_norm(values: Mapping[str, Any]) -> float:
-    """The norm of all numbers of a step's gradient or update."""
+def step_norm(step: Step, field: str = "gradient") -> Any:
+    """The norm of all numbers of a step's gradient or update; None for the update that the last lacks."""
     from exprgrad.explain.descent import vector_length
 
-    return math.hypot(*map(vector_length, values.values()))
-
-
-NORM_COLUMNS = (
-    Column("‖grad‖", lambda step: step_norm(step.gradient), is_number=True, style=PARTS["grad"][1]),
-    Column(
-        "‖update‖",
-        lambda step: None if step.update is None else step_norm(step.update),
-        is_number=True,
-        style=PARTS["update"][1],
-    ),
-)
+    values = getattr(step, field)
+    return None if values is None else math.hypot(*map(vector_length, values.values()))
 
 
 def step_table(
     found: Descent[Any],
     digits: int,
-    columns: Sequence[Column],
+    parts: Sequence[str],
     more: Sequence[str],
     *,
     whole: bool = False,
 ) -> Table:
-    """The steps with their values, and columns of more numbers; no heading is that of two columns."""
+    """The steps with their values and some ``parts`` of each input, or with the norms where there are none.
+
+    No two columns have the same heading.
+    """
     names = input_headings(found)
     called = cut_text(printable_text(found.run.graph.output_name or "value"), LONGEST_NAME)
     if called in names:
         called = "the value" if "value" in names else "value"
     number = "#" if "step" in (called, *names) else "step"
-    first = [
-        Column(number, lambda step: step.step, is_number=True, style="dim"),
-        Column(called, lambda step: step.value, is_number=True, style="green"),
+    columns = [
+        Column(number, is_number=True, style="dim", key="step"),
+        Column(called, is_number=True, style="green", key="value"),
+        *step_columns(found, parts),
     ]
+    foot = "\n".join(more)
     return make_table(
-        [*first, *columns],
-        found.steps,
-        digits,
-        whole=whole,
-        how=BRIEF_VIEW,
-        foot="\n".join(more),
-        what="steps",
+        columns, found.steps, digits, whole=whole, how=BRIEF_VIEW, foot=foot, what="steps"
     )
 
 
+def step_columns(found: Descent[Any], parts: Sequence[str]) -> Iterator[Column]:
+    """The columns of each input, of which people have some ``parts``, and those of the norms."""
+
+    def read_part(step: Step, name: str, field: str, *, is_short: bool = False) -> Any:
+        """Return an input's data, grad or update; None for the update that the last step lacks."""
+        values = getattr(step, field)
+        number = None if values is None else values[name]
+        return shorten_tensor(number) if is_short else number
+
+    number = partial(Column, is_number=True)
+    for name, heading in zip(found.inputs, input_headings(found), strict=True):
+        for part, (field, style) in PARTS.items():
+            read = partial(read_part, name=name, field=field)
+            yield number(
+                heading if part == "data" else f"{heading}.{part}",
+                read,
+                style=style,
+                key=f"{name}.{part}",
+                value=partial(read, is_short=True),
+                is_shown=part in parts,
+            )
+    for part in ("grad", "update") if not parts else ():
+        field, style = PARTS[part]
+        yield number(f"‖{part}‖", partial(step_norm, field=field), style=style)
+
+
 def input_headings(found: Descent[Any]) -> list[str]:
-    """What the inputs are called above their columns."""
+    """The inputs' headings above their columns."""
     return [cut_text(printable_text(name), LONGEST_NAME) for name in found.inputs]
 
 
@@ -183,7 +177,7 @@ def course_text(found: Descent[Any], digits: int) -> str:
 
 
 def ending_text(found: Descent[Any]) -> str:
-    """How a descent ended, in words."""
+    """The end of a descent, in words."""
     message = printable_text(found.message)
     return message if found.verdict == "steps" else f"{found.verdict}: {message}"
 
@@ -212,29 +206,17 @@ def every_nth_step(found: Descent[Any], every: int) -> list[Step]:
     return [*before[::every], last]
 
 
-def descent_rows(found: Descent[Any], every: int = 1) -> Iterator[list[Any]]:
-    """The steps as CSV: step, value, and for each input its data, grad and update; tensors are JSON."""
-    yield ["step", "value", *[f"{name}.{part}" for name in found.inputs for part in PARTS]]
-    for step in every_nth_step(found, every):
-        cells = [
-            shorten_tensor(input_part_of_step(step, name, part))
-            for name in found.inputs
-            for part in PARTS
-        ]
-        yield [step.step, step.value, *cells]
-
-
 # The value and the norm of the gradient at each step of a descent, as a picture.
 
 
 LONGEST_TITLE = 40
-"""Where a formula is cut above a picture."""
+"""The most characters of a formula above a picture."""
 FEW_STEPS = 60
-"""So many points are marked, each."""
+"""The most steps that are each marked by a dot."""
 FAR_APART = 1e2
 """Positive numbers that are further apart stand on a logarithmic axis."""
 LARGEST_SHOWN = 1e150
-"""Beyond, the ticks of an axis would not be doubles any more."""
+"""The largest number drawn: beyond it the ticks of an axis would overflow."""
 
 
 def loss_picture(found: Descent[Any], format: str, look: str | None = None) -> bytes:
@@ -243,7 +225,7 @@ def loss_picture(found: Descent[Any], format: str, look: str | None = None) -> b
 
     name = found.run.graph.output_name or "value"
     values = [step.value for step in found.steps]
-    norms = [step_norm(step.gradient) for step in found.steps]
+    norms = [step_norm(step) for step in found.steps]
     text = true_minus(cut_text(printable_text(found.run.text), LONGEST_TITLE))
     first = steps_frame(values, "data", f"{text}   {ending_text(found)}", printable_text(name))
     second = steps_frame(norms, "grad", "", "‖grad‖")._replace(x_label="step", share=0.7)
@@ -272,6 +254,42 @@ MOST_ACTIVE = 8
 """The most active constraints that are listed."""
 
 
+def minimum_parts(
+    found: Minimum[Any],
+    start: Mapping[str, Any],
+    value: float,
+    gradient: Mapping[str, Any],
+    digits: int,
+    *,
+    trace: bool = False,
+    whole: bool = False,
+) -> Iterator[str | Table]:
+    """The point that was found; before it the steps, if ``trace``, and where several starts led to."""
+    number = partial(Column, is_number=True)
+    places = [
+        number("value", style="green"),
+        *map(number, found.point),
+        number("starts", style="dim"),
+    ]
+    stages = [
+        number("step", style="dim"),
+        number("value", style="green"),
+        number("‖grad‖", style="yellow"),
+        number("‖update‖", style="dim"),
+        *(number(name, expendable=1) for name in found.point),
+    ]
+    if trace:
+        rows = [
+            [one.step, one.value, one.slope, one.moved, *one.inputs.values()]
+            for one in found.stages
+        ]
+        yield from (make_table(stages, rows, digits, whole=whole, what="steps"), "")
+    if found.places:
+        minima = [[one.value, *one.point.values(), one.starts] for one in found.places]
+        yield from (make_table(places, minima, digits, whole=whole, what="minima"), "")
+    yield point_table(found, start, value, gradient, digits, whole=whole)
+
+
 def point_table(
     found: Minimum[Any],
     start: Mapping[str, Any],
@@ -279,7 +297,7 @@ def point_table(
     gradient: Mapping[str, Any],
     digits: int,
     *,
-    whole: bool = False,
+    whole: bool,
 ) -> Table:
     """The point: each input with its start, and its grad where the search ended."""
     inputs = found.run.graph.inputs
@@ -321,7 +339,7 @@ def point_table(
 
 
 def outcome_lines(found: Minimum[Any]) -> str:
-    """The verdict in words, the constraints that press, and what it took."""
+    """The verdict in words, the active constraints, and the count of evaluations."""
     lines = [f"{found.verdict}: {printable_text(found.message)}"]
     for text, multiplier in found.active[:MOST_ACTIVE]:
         lines.append(f"active: {printable_text(text)}, multiplier {multiplier:.6g}")
@@ -333,35 +351,9 @@ def outcome_lines(found: Minimum[Any]) -> str:
     return "\n".join([*lines, ", ".join(worked_out)])
 
 
-def stage_table(found: Minimum[Any], digits: int, *, whole: bool = False) -> Table:
-    """The way there, a step a line."""
-    columns = [
-        Column("step", is_number=True, style="dim"),
-        Column("value", is_number=True, style="green"),
-        Column("‖grad‖", is_number=True, style="yellow"),
-        Column("‖update‖", is_number=True, style="dim"),
-        *[Column(name, is_number=True, expendable=1) for name in found.point],
-    ]
-    rows = [
-        [one.step, one.value, one.slope, one.moved, *one.inputs.values()] for one in found.stages
-    ]
-    return make_table(columns, rows, digits, whole=whole, what="steps")
-
-
 def records_at(found: Iterable[Resting | Stage], field: str) -> Lines:
     """Minima or steps as JSON has them, each with its values by name in a ``field``."""
     return Lines({**one._asdict(), field: shorten_tensors(getattr(one, field))} for one in found)
-
-
-def minima_table(found: Minimum[Any], digits: int, *, whole: bool = False) -> Table:
-    """The minima that several starts led to."""
-    columns = [
-        Column("value", is_number=True, style="green"),
-        *[Column(name, is_number=True) for name in found.point],
-        Column("starts", is_number=True, style="dim"),
-    ]
-    items = [[one.value, *one.point.values(), one.starts] for one in found.places]
-    return make_table(columns, items, digits, whole=whole, what="minima")
 
 
 # Roots.
@@ -369,13 +361,13 @@ def minima_table(found: Minimum[Any], digits: int, *, whole: bool = False) -> Ta
 
 ALL_DIGITS = 17
 MOST_BOXES = 6
-"""How many undecided boxes people are shown."""
+"""The most undecided boxes that people are shown."""
 ENOUGH = 5
-"""How many characters two bounds have in common before the second is cut."""
+"""The most characters that two bounds may share before the second is cut."""
 
 
 def root_parts(problem: Problem, found: Solution, digits: int, *, whole: bool) -> list[str | Table]:
-    """What people read: the roots, a line each, why some are not proved, and what else is known."""
+    """The table of the roots, and below it why some are not proved, and what else is known."""
     foot = [root_verdict(problem, found)]
     if found.roots and not problem.ranges and "[" not in problem.system.unknowns[0]:
         ranges = " ".join(f"{name}=LOW:HIGH" for name in problem.system.unknowns[:3])
@@ -443,7 +435,7 @@ def root_line(root: Root, digits: int) -> str:
 
 
 def shortest_number_text(number: float, digits: int) -> str:
-    """A number; in all digits it is its shortest text."""
+    """A number; with all digits it is the shortest text that reads back."""
     text = repr(number).removesuffix(".0")
     return text if digits == ALL_DIGITS else decimal_text(number, digits)
 
@@ -471,7 +463,7 @@ def bound_text(bound: float, rounding: str) -> str:
 
 
 def root_fields(problem: Problem, found: Solution) -> dict[str, Any]:
-    """What JSON has."""
+    """The fields of JSON."""
     names = problem.system.unknowns
     return {
         "inputs": dict(problem.given),

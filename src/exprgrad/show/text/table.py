@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import chain
 from operator import attrgetter, itemgetter
 from typing import Any, Literal, NamedTuple
 
+from exprgrad.show.documents.document import csv_rows
 from exprgrad.show.text.lines import (
     EDGE_ROWS,
     FULL,
@@ -20,7 +20,6 @@ from exprgrad.show.text.lines import (
     first_and_last,
     first_that_fits,
     fit_line,
-    fold_tensor,
     gap_line,
     value_text,
     value_texts_by_room,
@@ -28,8 +27,8 @@ from exprgrad.show.text.lines import (
 from exprgrad.source import printable_text
 
 __all__ = [
-    "Column", "Screen", "Table", "csv_column", "draw_table", "least_width", "make_table", "plain_table",
-    "render_html", "rich_table",
+    "Column", "Screen", "Table", "column_widths", "csv_column", "draw_table", "least_width", "make_table",
+    "plain_table", "render_html", "rich_table",
 ]  # fmt: skip
 
 LEAST = 18
@@ -52,13 +51,13 @@ STYLE = """
 """.replace(".X", ".exprgrad.exprgrad")
 """A notebook's own colours and font, in light and in dark; twice the name, to outdo its own tables."""
 FOLDED = (160, 120, 80, 60, 40, 30, 20, 12)
-"""The cells of a line of a tensor that is shown whole on a terminal."""
+"""The line widths, in cells, that are tried for a tensor shown whole on a terminal."""
 
 
 class Screen(NamedTuple):
-    """Where people read: so many cells wide, or without a width in a pipe; in colour or not.
+    """A place where people read: its ``width`` in cells, None in a pipe, and whether it has colour.
 
-    Numbers have so many ``digits``; ``whole`` leaves nothing out.
+    ``digits`` are the significant digits of numbers; ``whole`` leaves nothing out.
     """
 
     width: int | None = None
@@ -99,8 +98,8 @@ csv_column = partial(Column, "", is_shown=False)
 class Table(NamedTuple):
     """Rows of text; ``left_out`` rows are missing after the first ``EDGE_ROWS``; ``foot`` is below.
 
-    ``what`` the rows are is said where some are left out.  ``narrower`` make tables to draw instead,
-    the widest first, where a terminal has no room for all columns but one.  ``csv`` are the lines of CSV,
+    ``what`` names the rows where some are left out.  ``narrower`` make tables to draw instead, the widest
+    first, where a terminal has no room for all columns but one.  ``csv`` are the lines of CSV,
     headings first, of a table whose columns have keys.
     """
 
@@ -144,8 +143,7 @@ def make_table(
         return value if whole else value_texts_by_room(value, digits, how)
 
     values = {one.key: one.value or attrgetter(one.key) for one in columns if one.key}
-    read = ([value(item) for value in values.values()] for item in items)
-    csv = chain([[*values]], read) if values else None
+    csv = csv_rows(values, items) if values else None
     columns = [column for column in columns if column.is_shown]
     getters = [one.cell or values.get(one.key) or itemgetter(at) for at, one in enumerate(columns)]
     rows = [[said(cell(item)) for cell in getters] for item in shown]
@@ -159,7 +157,8 @@ def make_table(
     manners = [partial(first_that_fits, room=how.room) for how in VIEWS]
     if whole:
         manners = [partial(value_text, digits=digits, how=WHOLE_VIEW)]
-        manners += [partial(fold_tensor, digits=digits, room=room) for room in FOLDED]
+        folds = [WHOLE_VIEW._replace(room=room) for room in FOLDED]
+        manners += [partial(value_text, digits=digits, how=view) for view in folds]
     first, *narrower = [partial(table, manner) for manner in manners]
     has_tensors = any(not isinstance(cell, str) for row in rows for cell in row)
     return first()._replace(narrower=narrower if has_tensors else ())
@@ -181,15 +180,10 @@ def column_widths(table: Table) -> list[int]:
     ]
 
 
-def least_width(table: Table) -> int:
-    """The cells that a table needs on a terminal, its flexible columns cut."""
-    widths = column_widths(table)
-    fixed = [w for w, column in zip(widths, table.columns, strict=True) if not column.flexible]
-    return (
-        sum(fixed)
-        + required_cells(table.columns, widths, range(len(widths)))
-        + BETWEEN * (len(widths) - 1)
-    )
+def least_width(columns: Sequence[Column], widths: Sequence[int], shown: Sequence[int]) -> int:
+    """The cells that some columns need on a terminal, the flexible ones cut."""
+    cells = (min(widths[i], LEAST) if columns[i].flexible else widths[i] for i in shown)
+    return sum(cells) + BETWEEN * (len(shown) - 1)
 
 
 def plain_table(table: Table) -> str:
@@ -207,18 +201,13 @@ def fitting_columns(
 ) -> tuple[list[int], int]:
     """The positions of the columns that fit into ``width`` cells, and the room of flexible ones."""
     shown = list(range(len(columns)))
-    while True:
-        fixed = sum(widths[i] for i in shown if not columns[i].flexible)
-        room = width - fixed - BETWEEN * (len(shown) - 1)
+    while least_width(columns, widths, shown) > width:
         dropped = max(shown, key=lambda i: columns[i].expendable)
-        if room >= required_cells(columns, widths, shown) or not columns[dropped].expendable:
-            return shown, room
+        if not columns[dropped].expendable:
+            break
         shown.remove(dropped)
-
-
-def required_cells(columns: Sequence[Column], widths: Sequence[int], shown: Sequence[int]) -> int:
-    """The fewest cells that the flexible columns are to be left with."""
-    return sum(min(widths[i], LEAST) for i in shown if columns[i].flexible)
+    fixed = sum(widths[i] for i in shown if not columns[i].flexible)
+    return shown, width - fixed - BETWEEN * (len(shown) - 1)
 
 
 def share_room(widths: Sequence[int], room: int) -> list[int]:
@@ -239,10 +228,8 @@ def narrow_table(table: Table, width: int) -> tuple[Table, list[int], int]:
     while True:
         widths = column_widths(table)
         shown, left = fitting_columns(table.columns, widths, width)
-        fits = (
-            left >= required_cells(table.columns, widths, shown) and len(shown) >= len(widths) - 1
-        )
-        make = None if fits else next(narrower, None)
+        fits = least_width(table.columns, widths, shown) <= width
+        make = None if fits and len(shown) >= len(widths) - 1 else next(narrower, None)
         if make is None:
             return table, shown, left
         table = make()

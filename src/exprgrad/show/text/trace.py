@@ -60,22 +60,22 @@ __all__ = [
 ]  # fmt: skip
 
 LONGEST_IN_COLUMN, LONGEST_FORMULA = 40, 60
-"""Where a definition or a formula is cut, in characters: in a column, and where it has more room."""
+"""The most characters of a definition or a formula: in a column, and where it has more room."""
 LONGEST_UNNAMED = 12
 """A node without a name whose text is longer is called by its number; one that broadcasts, if 4 longer."""
 LONGEST_CALL_NAME = 24
-"""The same of the result of a call: its text is one that was written."""
+"""The longest text of a call's result that is its name: that text was written."""
 NOTHING = "passes nothing on"
 CHANGING = View(20, ends=False)
 """The view of a grad that is about to change."""
 BEHIND = View(80)
-"""The same after a formula."""
+"""The view of a grad after a formula."""
 
 Names = Mapping[int, str]
 
 
 class Passed(NamedTuple):
-    """What a visit passes to one operand.
+    """A contribution: what a visit passes to one operand.
 
     ``local``   the local derivative; None among tensors, where it is not even diagonal
     ``seed``    the node's own grad
@@ -140,7 +140,7 @@ def trace_text(
 def visits_to_show(run: DiagnosedRun, taken: list[int], *, whole: bool) -> Iterator[Visit | str]:
     """The seed and the visits that are shown, one at a time, and a line for those left out.
 
-    ``taken`` is brought up to date: the bytes of every Jacobian worth speaking of.
+    Appends to ``taken`` the bytes of every Jacobian worth mentioning.
     """
     output, seed = run.graph.output, run.grad(run.graph.output)
     order: Sequence[int] = run.order
@@ -157,7 +157,12 @@ def sweep_visits(
     run: DiagnosedRun, order: Iterable[int], taken: list[int], *, whole: bool
 ) -> Iterator[Visit]:
     """The visits of the sweep, in order; grads are held only while others are added to them."""
-    awaited = edge_counts(run)
+    assert run.adjoints is not None
+    edges = (
+        zip(run.adjoints.locals[node] or (), run.graph.operands[node], strict=False)
+        for node in run.order
+    )
+    awaited = Counter(operand for local, operand in chain(*edges) if local is not None)
     sofar: dict[int, Any] = {}
     for node in order:
         words = idle_reason(run, node)
@@ -181,7 +186,7 @@ def sweep_visits(
 def call_contributions(
     run: DiagnosedRun, closed: ClosedCall, parts: Iterable[Passed]
 ) -> Iterator[Passed]:
-    """What a call passes to each of its operands, given what the nodes in it pass on."""
+    """The contributions of a call to its operands, given those of the nodes in it."""
     slopes, seed = run.slopes(closed), run.grad(closed.call.result)
     by_operand: dict[int, list[Passed]] = {operand: [] for operand in closed.operands}
     for part in parts:
@@ -196,16 +201,8 @@ def call_contributions(
         yield Passed(position, operand, slopes.get(operand, 0.0), seed, before, after, remark)
 
 
-def edge_counts(run: DiagnosedRun) -> Counter[int]:
-    """By node: how many active edges lead to it."""
-    assert run.adjoints is not None
-    visited = [(run.adjoints.locals[node] or (), run.graph.operands[node]) for node in run.order]
-    edges = (edge for flags, operands in visited for edge in zip(flags, operands, strict=False))
-    return Counter(operand for flag, operand in edges if flag is not None)
-
-
 def idle_reason(run: DiagnosedRun, node: int) -> str:
-    """Why a visit passes nothing on; empty for one that does."""
+    """The reason why a visit passes nothing on; empty for one that does."""
     kind, grad = run.graph.kinds[node], run.grad(node)
     if kind == INPUT:
         return "an input" if grad is not None else "an input, not differentiated"
@@ -221,7 +218,7 @@ def idle_reason(run: DiagnosedRun, node: int) -> str:
 def visit_contributions(
     run: DiagnosedRun, node: int, sofar: dict[int, Any], awaited: Counter[int]
 ) -> Iterator[Passed]:
-    """What a visit passes on; ``sofar``, the grads up to here, and ``awaited`` are brought up to date."""
+    """A visit's contributions; updates ``sofar``, the grads up to here, and ``awaited``."""
     assert run.adjoints is not None
     graph, seed = run.graph, run.grad(node)
     passed = {position: found for position, *found in run.adjoints.passed(node)}
@@ -262,7 +259,7 @@ def trace_names(run: DiagnosedRun) -> Names:
 
 
 def name_in_trace(run: DiagnosedRun, node: int, names: Names) -> str:
-    """What a node is called in the trace."""
+    """A node's name in the trace."""
     return printable_text(names.get(node, run.texts[node]))
 
 
@@ -336,7 +333,7 @@ class Entry(NamedTuple):
 
 
 class Wording(NamedTuple):
-    """How visits are written.
+    """The style in which visits are written.
 
     ``views``   how much is shown of a node's own grad
     ``limit``   where a definition is cut, in characters
@@ -485,7 +482,7 @@ def stack_visits(entries: Sequence[Entry | str], width: int) -> Iterator[str]:
 
 
 def work_lines(run: DiagnosedRun) -> list[str]:
-    """How many operations the two sweeps take, the local derivatives as they are shown."""
+    """The operations of the two sweeps, counted with the local derivatives as they are shown."""
     assert run.adjoints is not None
     shown = [
         BY_NAME[run.graph.kinds[node]].display_partial(position)
@@ -502,7 +499,7 @@ def work_lines(run: DiagnosedRun) -> list[str]:
 
 
 def forward_work(run: DiagnosedRun) -> str:
-    """How many operations the forward sweep takes."""
+    """The operations of the forward sweep, counted."""
     count = sum(bool(operands) for operands in run.graph.operands)
     return f"forward sweep  {count:,} operation{'s' * (count != 1)}"
 
@@ -541,7 +538,7 @@ def visit_pieces(entry: Entry, width: int | None) -> Iterator[str]:
 
 
 def grouped_name(run: DiagnosedRun, node: int, names: Names) -> str:
-    """What a node is called before a ``.grad``: in parentheses if that is more than a name."""
+    """A node's label before ``.grad``: in parentheses if it is more than a name."""
     return label_in_parentheses(run, node, partial(name_in_trace, run, names=names))
 
 
@@ -598,7 +595,7 @@ IN_PIECES = Wording(VIEWS, LONGEST_FORMULA, grouped_name, tensor_lines)
 
 
 def jacobian_size(run: DiagnosedRun, user: int, part: Passed) -> int:
-    """The bytes of an edge's whole Jacobian, if it is worth speaking of; else 0.
+    """The bytes of an edge's whole Jacobian, if it is worth mentioning; else 0.
 
     It is not if it is a mere row, a column, or ones in a diagonal.
     """
@@ -609,7 +606,7 @@ def jacobian_size(run: DiagnosedRun, user: int, part: Passed) -> int:
 
 
 def tensor_work_lines(run: DiagnosedRun, taken: Sequence[int], width: int | None) -> list[str]:
-    """What the two sweeps did; ``taken``, by contribution, are the bytes of the Jacobians spoken of."""
+    """The work of the two sweeps; ``taken`` are the bytes of each contribution's Jacobian, or 0."""
     assert run.adjoints is not None
     active = [node for node in run.order if run.adjoints.active[node]]
     grads = sum(8 * shape_size(run.graph.shape(node)) for node in active)

@@ -1,4 +1,4 @@
-"""How sure numbers are, as people and programs read it: right digits, uncertainties, elasticities."""
+"""The certainty of numbers, for people and programs: right digits, uncertainties, elasticities."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from exprgrad.solvers.uncertainty.propagation import Uncertainty
 
 __all__ = [
-    "UNCOUNTED", "elasticity_table", "number_fields", "trust_sentences", "trust_table",
+    "UNCOUNTED", "elasticity_table", "number_fields", "trust_parts",
     "uncertainty_budget", "uncertainty_field", "uncertainty_rows",
 ]  # fmt: skip
 
@@ -51,10 +51,13 @@ LONGEST_LABEL = 40
 """The longest text of a formula in these tables and sentences."""
 
 
-def trust_table(run: DiagnosedRun, trust: Trust, *, whole: bool = False) -> Table:
-    """The value and each derivative: as computed, as it is, and how many of its digits are right.
+def trust_parts(
+    run: DiagnosedRun, trust: Trust, width: int | None, *, whole: bool
+) -> Iterator[str | Table]:
+    """The value and each derivative: as computed, its true number, and the count of right digits.
 
-    A long table is whole only if ``whole``.  CSV also says where digits are lost, and why.
+    A paragraph follows for each place where digits are lost.  A long table is whole only if ``whole``.  CSV
+    also says where digits are lost, and why.
     """
     columns = [
         Column(
@@ -87,18 +90,21 @@ def trust_table(run: DiagnosedRun, trust: Trust, *, whole: bool = False) -> Tabl
         csv_column(key="why", value=lambda named: named[1].lost and named[1].lost.why),
     ]
     numbers, foot = list(trust.numbers()), "\n".join(verdict_explanations(trust))
-    return make_table(columns, numbers, whole=whole, foot=foot, what="numbers")
+    yield make_table(columns, numbers, whole=whole, foot=foot, what="numbers")
+    sentences = trust_sentences(run, trust, width or WIDTH)
+    if sentences:
+        yield f"\n{sentences}"
 
 
 def trusted_number_label(run: DiagnosedRun, name: str) -> str:
-    """What a number is called: the output's text, or ``x.grad``."""
+    """A number's label: the output's text, or ``x.grad``."""
     return (
         f"{name}.grad" if name else cut_text(named_node_text(run, run.graph.output), LONGEST_LABEL)
     )
 
 
 def true_text(number: TrustedNumber) -> str:
-    """The true number, or how near one comes to it."""
+    """The true number, or the bounds that enclose it."""
     if number.true is not None:
         return number.true
     if number.low is None or number.high is None:
@@ -125,7 +131,7 @@ def round_to_three_digits(text: str, *, up: bool) -> str:
 
 
 def right_digits_cell(number: TrustedNumber) -> str:
-    """How many digits are right, or in a word what there is to say instead."""
+    """The count of right digits, or a word in its place."""
     if number.verdict == "zero" and number.value:
         return "none"
     text = VERDICTS.get(number.verdict, str(number.digits))
@@ -133,7 +139,7 @@ def right_digits_cell(number: TrustedNumber) -> str:
 
 
 def verdict_explanations(trust: Trust) -> Iterator[str]:
-    """What the words in the last column mean, as far as they occur."""
+    """The meanings of the words in the last column that occur."""
     words = {right_digits_cell(number).removesuffix(" *") for _, number in trust.numbers()}
     told = {
         "nearest": "nearest: no double is nearer to the true number",
@@ -147,8 +153,8 @@ def verdict_explanations(trust: Trust) -> Iterator[str]:
         yield "*: a convention, at a kink or a jump"
 
 
-def trust_sentences(run: DiagnosedRun, trust: Trust, width: int = WIDTH) -> str:
-    """Where digits are lost, and what would keep them: one paragraph for each place."""
+def trust_sentences(run: DiagnosedRun, trust: Trust, width: int) -> str:
+    """A paragraph for each place where digits are lost, with what would keep them."""
     places: dict[tuple[Any, ...], list[str]] = {}
     for name, number in trust.numbers():
         if number.lost is not None:
@@ -163,7 +169,7 @@ def trust_sentences(run: DiagnosedRun, trust: Trust, width: int = WIDTH) -> str:
 def loss_paragraph(
     run: DiagnosedRun, names: Sequence[str], number: TrustedNumber, width: int
 ) -> Iterator[str]:
-    """Where some numbers lose digits, told of the first of them, and the mend that was tried."""
+    """The lines on a place where digits are lost: the numbers, the reason, the rewrite that was tried."""
     lost, better = number.lost, number.rewrite
     assert lost is not None
     label = run.label(lost.node)
@@ -209,7 +215,7 @@ IN_A_CELL = 4
 def uncertainty_budget(
     run: DiagnosedRun, found: Uncertainty, digits: int, *, whole: bool = False
 ) -> Table:
-    """What the uncertainty of a value comes from: the inputs, the one with the largest share first.
+    """The sources of a value's uncertainty: the inputs, the one with the largest share first.
 
     Below it stands the value with its uncertainty, rounded, and what Monte Carlo found, if that was asked
     for.  Of a tensor each number has a line, with its correlations and the inputs' shares.
@@ -273,21 +279,36 @@ def round_to_uncertainty(value: float, uncertainty: float) -> str:
 
 def tensor_budget(run: DiagnosedRun, found: Uncertainty, *, whole: bool) -> Table:
     """The numbers of a tensor: value and uncertainty, correlations, the inputs' shares, Monte Carlo."""
+
+    def uncertain_number(values: Any, deviations: Any, at: int) -> str:
+        return plus_minus(float(values.flat[at]), float(deviations.flat[at]))
+
+    def share(shares: Any, at: int) -> str:
+        return share_percent(float(shares.flat[at]))
+
+    def correlation(one: int, other: int) -> str:
+        scale = float(found.value.flat[one]) * float(found.value.flat[other])
+        return f"{found.covariance[one, other] / scale:.3f}" if scale and isfinite(scale) else ""
+
     value, shape, sample = found.estimate, found.estimate.shape, found.sample
     places = [unravel_position(at, shape) for at in range(value.size)]
     label = printable_text(run.graph.output_name or "")
+    pairs = {"value": (value, found.value)}
+    pairs |= {} if sample is None else {"Monte Carlo": (sample.mean, sample.value)}
     columns = [
         Column("number", lambda at: element_name(label, places[at]), flexible=True),
-        Column("value", partial(uncertain_number, value, found.value), style="green"),
         *(
-            []
-            if sample is None
-            else [Column("Monte Carlo", partial(uncertain_number, sample.mean, sample.value))]
+            Column(
+                heading,
+                partial(uncertain_number, *pair),
+                style="green" * (heading == "value"),
+            )
+            for heading, pair in pairs.items()
         ),
         *(
             Column(
                 f"r{[*place]}",
-                partial(correlation_cell, found, other=other),
+                partial(correlation, other=other),
                 is_number=True,
                 expendable=2,
             )
@@ -297,7 +318,7 @@ def tensor_budget(run: DiagnosedRun, found: Uncertainty, *, whole: bool) -> Tabl
         *(
             Column(
                 f"share of {name}",
-                partial(share_text, shares),
+                partial(share, shares),
                 is_number=True,
                 expendable=1,
             )
@@ -305,23 +326,6 @@ def tensor_budget(run: DiagnosedRun, found: Uncertainty, *, whole: bool) -> Tabl
         ),
     ]
     return make_table(columns, range(len(places)), 3, whole=whole, what="numbers")
-
-
-def uncertain_number(values: Any, deviations: Any, at: int) -> str:
-    """A number of a tensor with its uncertainty."""
-    return plus_minus(float(values.flat[at]), float(deviations.flat[at]))
-
-
-def share_text(shares: Any, at: int) -> str:
-    """An input's share in a number of a tensor."""
-    return share_percent(float(shares.flat[at]))
-
-
-def correlation_cell(found: Uncertainty, one: int, other: int) -> str:
-    """The correlation coefficient of two numbers of a value; nothing for those that are exact."""
-    deviations = found.value.flat
-    scale = float(deviations[one]) * float(deviations[other])
-    return f"{found.covariance[one, other] / scale:.3f}" if scale and isfinite(scale) else ""
 
 
 def uncertainty_field(found: Uncertainty) -> Iterator[tuple[str, Any]]:

@@ -1,4 +1,4 @@
-"""Paths, and what an order of visits got and lost: as people read them, and as JSON and CSV."""
+"""Paths, and the outcome of an order of visits: for people, and as JSON and CSV."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ LONGEST_PATH = 8
 """A path of more nodes shows its first and last ones."""
 ENDS_SHOWN = 3
 MOST_EXPLAINED = 20
-"""How many nodes without a name are explained."""
+"""The most nodes without a name that are explained."""
 MOST_DIGITS = 100
 """A count of more digits is rounded for people."""
 LONGEST_ORDER = 24
-"""How many visits are named in one line."""
+"""The most visits that are named in one line."""
 MOST_CLOBBERED = 20
-"""How many overwritten contributions are listed."""
+"""The most overwritten contributions that are listed."""
 FURTHER = "  "
 
 PathFinder = Callable[[str], Paths]
@@ -109,13 +109,13 @@ def paths_text(
 
 
 def paths_foot(every: int, web: Web) -> str:
-    """How many paths there are, and how few nodes it took to know."""
+    """The count of paths, and of the few nodes that were visited to know it."""
     nodes = f"{web.visited:,} node{'s' * (web.visited != 1)}"
     return f"{count_words(every)} in all; one sweep visited {nodes}"
 
 
 def paths_table(run: DiagnosedRun, ask: PathFinder, web: Web, digits: int) -> Table:
-    """The same as a table: a line for each path, the first of an input with its count and its sum."""
+    """The paths as a table, a line each; an input's first line has their count and their sum."""
     names, rows, every = node_labels_in_paths(run), [], 0
     for name in run.wrt or ():
         found = ask(name)
@@ -141,7 +141,7 @@ def paths_table(run: DiagnosedRun, ask: PathFinder, web: Web, digits: int) -> Ta
 def path_rows(
     found: Paths, web: Web, names: Sequence[str], digits: int, *, whole: bool
 ) -> list[PathLine]:
-    """The listed paths to an input, and what the others come to.
+    """The listed paths to an input, and the sum of the others.
 
     A remark has the local derivatives along a path, where they are more than one and not too many.
     """
@@ -196,13 +196,13 @@ def path_lines(rows: Sequence[PathLine], screen: Screen) -> list[str]:
 
 
 def node_labels_in_paths(run: DiagnosedRun) -> list[str]:
-    """What every node is called in a path."""
+    """Every node's label in a path."""
     names = trace_names(run)
     return [printable_text(names.get(node, text)) for node, text in enumerate(run.texts)]
 
 
 def define_numbered_nodes(run: DiagnosedRun, lines: Sequence[str], width: int | None) -> list[str]:
-    """What the nodes are that some lines call by number."""
+    """Definitions of the nodes that some lines refer to by number."""
     called = {int(number) for line in lines for number in re.findall(r"#([0-9]+)", line)}
     if not called:
         return []
@@ -377,7 +377,7 @@ def contribution_with_fate(
 def visit_order_text(
     run: DiagnosedRun, found: VisitResult, names: Sequence[str], *, whole: bool
 ) -> str:
-    """Which nodes were visited, in order, constants aside."""
+    """The nodes that were visited, in order, constants aside."""
     listed = [names[node] for node in found.order if run.graph.kinds[node] != CONST]
     if len(listed) > LONGEST_ORDER and not whole:
         half = LONGEST_ORDER // 2
@@ -389,7 +389,7 @@ def visit_order_text(
 
 
 def grads_table(found: VisitResult, digits: int, *, whole: bool) -> Table:
-    """What every input got, its true grad, and how many paths counted, were lost, and again."""
+    """Each input's grad, its true grad, and how many paths counted, were lost, or were repeated."""
     parts = found.inputs
     number = partial(Column, is_number=True)
     columns = [
@@ -407,7 +407,7 @@ def grads_table(found: VisitResult, digits: int, *, whole: bool) -> Table:
 
 
 def paths_verdict(part: Outcome, *, exact: bool = True) -> str:
-    """How many of an input's paths counted; many are rounded unless ``exact``."""
+    """The verdict on an input's paths; large counts are rounded unless ``exact``."""
     if part.lost.count:
         every = part.lost.count + part.counted.count
         lost = count_words(part.lost.count, "", exact=exact)
@@ -437,7 +437,7 @@ def miscounted_path_lines(
 
 
 def lost_path_reason(run: DiagnosedRun, lost: LostPath, names: Sequence[str]) -> str:
-    """Why a path was lost."""
+    """The reason why a path was lost."""
     user, operand = (names[node] for node in lost.path.nodes[lost.at : lost.at + 2])
     if lost.why == "unvisited":
         return f"{names[lost.by]} was never visited"
@@ -459,7 +459,7 @@ def balance_line(part: Outcome, digits: int) -> str:
 def clobbered_lines(
     found: VisitResult, names: Sequence[str], digits: int, *, whole: bool
 ) -> Iterator[str]:
-    """Which contribution overwrote which."""
+    """The contributions that overwrote others, a line each."""
     web, clobbered = found.web, found.clobbered
     if clobbered:
         yield ""
@@ -492,25 +492,30 @@ def visit_order_field(found: VisitResult) -> Apart:
         }
         for passed in found.contributions
     ]
-    inputs = ((name, outcome_fields(part)) for name, part in found.inputs.items())
-    rule = {"rule": found.rule, "accumulate": found.accumulate}
-    return Apart({**rule, "contributions": contributions, "inputs": Lines(inputs, "{}")})
-
-
-def outcome_fields(part: Outcome) -> dict[str, Any]:
-    """One input's outcome as JSON fields."""
-    lost = [
-        {**path_fields(lost.path), "at": lost.at, "why": lost.why, "by": lost.by}
-        for lost in part.listed
-    ]
-    again = [{**path_fields(path), "times": times} for path, times in part.repeated]
-    return {
-        "got": part.got,
-        "true": part.true,
-        "counted": {"paths": part.counted.count, "sum": part.counted.sum},
-        "lost": {"paths": part.lost.count, "sum": part.lost.sum, "listed": lost, "rest": part.rest},
-        "again": {"times": part.again.count, "sum": part.again.sum, "listed": again},
+    inputs = {
+        name: {
+            "got": part.got,
+            "true": part.true,
+            "counted": {"paths": part.counted.count, "sum": part.counted.sum},
+            "lost": {
+                "paths": part.lost.count,
+                "sum": part.lost.sum,
+                "listed": [
+                    {**path_fields(one.path), "at": one.at, "why": one.why, "by": one.by}
+                    for one in part.listed
+                ],
+                "rest": part.rest,
+            },
+            "again": {
+                "times": part.again.count,
+                "sum": part.again.sum,
+                "listed": [{**path_fields(path), "times": times} for path, times in part.repeated],
+            },
+        }
+        for name, part in found.inputs.items()
     }
+    rule = {"rule": found.rule, "accumulate": found.accumulate}
+    return Apart({**rule, "contributions": contributions, "inputs": Lines(inputs.items(), "{}")})
 
 
 def contribution_rows(run: DiagnosedRun, found: VisitResult) -> Iterator[list[Any]]:

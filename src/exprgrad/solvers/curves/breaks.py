@@ -20,39 +20,35 @@ import numpy as np
 
 from exprgrad.graph.graph import dependency_flags, dependent_flags
 from exprgrad.run.balls.balls import is_known, may_jump
-from exprgrad.solvers.curves.sampling import ORDERS, Jets, Samples, merge_samples
+from exprgrad.solvers.curves.sampling import ORDERS, Jets, Samples
 
 __all__ = [
-    "BREAKS", "ENDS", "Brackets", "Break", "beside_turns", "brackets_of_changes", "break_of_curve",
+    "BREAKS", "ENDS", "Brackets", "Break", "brackets_of_changes", "break_of_curve",
     "halve_brackets", "is_continuous", "simplest_number",
 ]  # fmt: skip
 
 ENDS = ORDERS
-"""The sort of a bracket in which a curve ends; those below are the order whose sign changes in it."""
+"""The sort of a bracket in which a curve ends.  A lower sort is the order whose sign changes in it."""
 BREAKS = ENDS + 1
-"""The sort of a bracket in which the value is not what the slope says; one more, the slope itself."""
+"""The sort of a bracket in which the value does not follow the slope; in the next sort the slope does not
+follow the second derivative."""
+LEAST_BITS = np.int64(-(2**63))
 HALVINGS = 66
 """The halvings that reduce any bracket to adjacent doubles."""
 
 
-SHORT_DIGITS = 12
-"""A double within a few ulp of a number with at most these digits counts as that number."""
-NEAR_ULP = 4
-"""The ulps that count as few."""
+SHORT_DIGITS, NEAR_ULP = 12, 4
+"""A double within so few ulps of a number with at most these digits counts as that number."""
 NEXT_TO_NOTHING = 1e-60
 """Points nearer to 0 than this part of the range count as 0: there quotients and derivatives overflow."""
 OVERFLOWING = 1e300
 """A value above this on one side and infinite on the other is no pole: the doubles end there."""
-APPROACH = (1e-2, 1e-5, 1e-8, 1e-11, 1e-14)
-"""The steps towards a point, as parts of the free distance around it."""
-LEAST_STEP = 2.0**10
-"""The least step, in ulp of the point."""
+APPROACH, LEAST_STEP = (1e-2, 1e-5, 1e-8, 1e-11, 1e-14), 2.0**10
+"""The steps towards a point, as parts of the free distance around it, and the least one, in its ulps."""
 STEADY = 0.9
 """A slope times its step that keeps this part of itself from step to step does not shrink."""
-EQUAL = 1e-7
-"""Two limits with a relative distance below this are equal."""
-NEAR_ZERO = 1e-9
-"""Smaller limits are compared as if they were this large."""
+EQUAL, NEAR_ZERO = 1e-7, 1e-9
+"""The relative distance below which two limits are equal, and the least size to which it is relative."""
 GONE = 1e-9
 """The part of a step's rise that remains where the limit is 0."""
 PROOFS = 40
@@ -81,29 +77,15 @@ def brackets_of_changes(samples: Samples, sort: int, places: Any) -> Brackets:
     return Brackets(low, high, jets[:, places], jets[:, places + 1], kind, np.stack([low, high]))
 
 
-def beside_turns(jets: Jets, samples: Samples, order: int, turns: list[float]) -> Brackets:
-    """Return brackets beside turns between two samples, where the sign changes there.
-
-    The sign is that of the derivative of ``order``, 0 for the value.
-    """
-    x, found = merge_samples(jets, samples, np.array(turns))
-    is_turn = np.isin(x, np.setdiff1d(turns, samples.x))
-    sides, finite = found[order] >= 0, np.isfinite(found[order])
-    crossed = (sides[:-1] != sides[1:]) & finite[:-1] & finite[1:] & (is_turn[:-1] | is_turn[1:])
-    return brackets_of_changes(Samples(x, found), order, np.nonzero(crossed)[0])
-
-
-def double_ordinals(x: Any) -> Any:
-    """Map doubles to whole numbers in the same order, without gaps."""
-    bits = np.ascontiguousarray(x, dtype=float).view(np.int64)
-    return np.where(bits < 0, np.int64(-(2**63)) - bits, bits)
-
-
 def middle_double(low: Any, high: Any) -> Any:
-    """Return the middle double, counted in doubles, so that 64 halvings are enough for any bracket."""
-    first, last = double_ordinals(low), double_ordinals(high)
+    """Return the middle double, counted in doubles, so that 64 halvings are enough for any bracket.
+
+    Their bits count negative doubles backwards, and are turned around for it.
+    """
+    bits = np.array([low, high], dtype=float).view(np.int64)
+    first, last = np.where(bits < 0, LEAST_BITS - bits, bits)
     middle = (first >> 1) + (last >> 1) + (first & last & 1)
-    return np.where(middle < 0, np.int64(-(2**63)) - middle, middle).view(float)
+    return np.where(middle < 0, LEAST_BITS - middle, middle).view(float)
 
 
 def slope_mismatch(x0: Any, x1: Any, jets0: Any, jets1: Any, order: Any) -> Any:
@@ -135,7 +117,6 @@ def halve_brackets(jets: Jets, brackets: Brackets) -> Brackets:
         order = np.where(kind >= BREAKS, kind - BREAKS, np.minimum(kind, ORDERS - 1))
         here, before = found[order, count], least[order, going]
         ends = kind == ENDS
-        value = np.where(ends, found[0], here)
         same = np.where(
             ends,
             np.isfinite(found[0]) == np.isfinite(least[0, going]),
@@ -147,7 +128,7 @@ def halve_brackets(jets: Jets, brackets: Brackets) -> Brackets:
             left = slope_mismatch(low[going], middle, least[:, going], found, level)
             right = slope_mismatch(middle, high[going], found, most[:, going], level)
             same = np.where(breaks, right > left, same)
-        hit = ~ends & ~np.isfinite(value)
+        hit = ~ends & ~np.isfinite(here)
         up, down = going[same & ~hit], going[~same & ~hit]
         low[up], least[:, up] = middle[same & ~hit], found[:, same & ~hit]
         high[down], most[:, down] = middle[~same & ~hit], found[:, ~same & ~hit]
@@ -230,17 +211,15 @@ def break_of_curve(
         at = math.copysign(sys.float_info.max, at)
     around = max(high - x, x - low, NEAR_ULP * math.ulp(x))
     joined = tuple(
-        limits_agree(one, other)
-        or (math.isfinite(one) and math.isfinite(other) and is_continuous(jets, order, x, around))
+        math.isfinite(one)
+        and math.isfinite(other)
+        and (
+            abs(one - other) <= EQUAL * max(abs(one), abs(other), NEAR_ZERO)
+            or is_continuous(jets, order, x, around)
+        )
         for order, (one, other) in enumerate(zip(left, right, strict=True))
     )
     return Break(x, left, right, at, joined)
-
-
-def limits_agree(left: float, right: float) -> bool:
-    """Whether two limits are the same number."""
-    apart = abs(left - right)
-    return math.isfinite(apart) and apart <= EQUAL * max(abs(left), abs(right), NEAR_ZERO)
 
 
 def one_sided_limits(

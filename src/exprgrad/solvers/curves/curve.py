@@ -20,7 +20,6 @@ from exprgrad.solvers.curves.breaks import (
     ENDS,
     Brackets,
     Break,
-    beside_turns,
     brackets_of_changes,
     break_of_curve,
     halve_brackets,
@@ -257,9 +256,10 @@ Parts = list[list[tuple[float, float]]]
 def first_samples(
     jets: Jets, low: float, high: float, shown: tuple[float, float] | None
 ) -> tuple[Samples, Samples, list[tuple[float, float]], list[Parts]]:
-    """Return a curve's first samples; those with legible numbers; and the windows that these give.
+    """Return a curve's first samples, the same without illegible numbers, and the windows of the latter.
 
-    Also, by order, where rounding is visible in many points in a row, and where it may cause rises.
+    Last come, by order, the parts of the range in which rounding is visible, and those in which it may
+    look like a rise.
     """
     x = first_points(low, high, jets.most // 2)
     found = jets(x)
@@ -275,7 +275,10 @@ def first_samples(
 def blurred_parts(
     samples: Samples, errors: Any, windows: Sequence[tuple[float, float]], part: float
 ) -> Parts:
-    """Return, by order, where it or a lower one is off by such a part of its height many times in a row."""
+    """Return, by order, where the samples are off by a visible ``part`` many times in a row.
+
+    A part of a window's height is meant.  Where a number is off, those of higher orders count as off, too.
+    """
     lost = [blurred_values(*one, part) for one in zip(samples.jets, errors, windows, strict=True)]
     return [long_runs(samples, row[:-1] | row[1:]) for row in np.logical_or.accumulate(lost)]
 
@@ -366,36 +369,38 @@ def eventful_parts(
     """
     x, found = samples
     clear, calm = (
-        [~overlapping_intervals(x[:-1], x[1:], parts) for parts in orders]
+        np.array([~overlapping_intervals(x[:-1], x[1:], parts) for parts in orders])
         for orders in (lost, noisy)
     )
     free = ~overlapping_intervals(x[:-1], x[1:], join_close_parts(dense, x[0], x[-1]))
     finite = np.isfinite(found)
-    both = finite[:, :-1] & finite[:, 1:]
-    parts = []
-    for order in range(ORDERS):
-        sides = found[order] >= 0
-        changing = both[order] & (sides[:-1] != sides[1:])
-        parts.append(
-            brackets_of_changes(samples, order, np.nonzero(changing & free & clear[order])[0])
-        )
-    ends = finite[0, :-1] != finite[0, 1:]
-    parts.append(brackets_of_changes(samples, ENDS, np.nonzero(ends & free)[0]))
-    for order in range(ORDERS - 1):
-        low, high = windows[order]
-        bent = uneven_parts(samples, order, high - low) & calm[order + 1]
-        bent |= rough_parts(samples, order, windows[order])
-        bent &= both[order] & both[order + 1] & free & clear[order + 1]
-        parts.append(brackets_of_changes(samples, BREAKS + order, np.nonzero(bent)[0]))
+    both, sides = finite[:, :-1] & finite[:, 1:], found >= 0
+    changing = both & clear & (sides[:, :-1] != sides[:, 1:])
+    events = [*changing, finite[0, :-1] != finite[0, 1:]]  # by the sort of a bracket
+    for order, (low, high) in enumerate(windows[: ORDERS - 1]):
+        odd = uneven_parts(samples, order, high - low) & calm[order + 1]
+        bent = odd | rough_parts(samples, order, (low, high))
+        events.append(bent & both[order] & both[order + 1] & clear[order + 1])
+    parts = [
+        brackets_of_changes(samples, sort, np.nonzero(happens & free)[0])
+        for sort, happens in enumerate(events)
+    ]
     return Brackets(*(np.concatenate(columns, axis=-1) for columns in zip(*parts, strict=True)))
 
 
 def between_turns(
     jets: Jets, samples: Samples, order: int, smooth: Sequence[Feature]
 ) -> list[Feature]:
-    """Find the roots, or extrema, that come in pairs between two samples, around a turn."""
+    """Find the roots, or extrema, that come in pairs between two samples, around a turn.
+
+    They are where the value, or the derivative of ``order``, changes sign beside the turn.
+    """
     turns = [one.x for one in smooth if one.kind in CROSSINGS[order + 1]]
-    narrow = halve_brackets(jets, beside_turns(jets, samples, order, turns))
+    merged = merge_samples(jets, samples, np.array(turns))
+    is_turn = np.isin(merged.x, np.setdiff1d(turns, samples.x))
+    sides, finite = merged.jets[order] >= 0, np.isfinite(merged.jets[order])
+    crossed = (sides[:-1] != sides[1:]) & finite[:-1] & finite[1:] & (is_turn[:-1] | is_turn[1:])
+    narrow = halve_brackets(jets, brackets_of_changes(merged, order, np.nonzero(crossed)[0]))
     found = [classify_bracket(jets, narrow, at) for at in range(len(narrow.sort))]
     return [one for one in found if isinstance(one, Feature)]
 
@@ -600,12 +605,10 @@ def curve_or_plane(
     values = {name: value for name, value in given.items() if name not in ranges}
     fixed = resolve_inputs(graph, text, {**values, **dict.fromkeys(ranges, 0.0)}, partly=True)
     spans = {name: as_interval(value, name) for name, value in ranges.items()}
-    refuse_undrawable(spans)
     missing = [name for name in graph.inputs if name not in fixed]
     if not spans and len(missing) == 1:
         spans = {missing.pop(): USUAL}
-    if len(spans) not in (1, 2):
-        raise range_count_error(graph, spans)
+    refuse_undrawable(graph, spans)
     if missing:
         raise missing_values(graph, text, missing)
     others = {name: value for name, value in fixed.items() if name not in spans}
@@ -626,8 +629,8 @@ def curve_or_plane(
     return trace_curve(text, graph, name, low, high, others, window, at)
 
 
-def refuse_undrawable(spans: Mapping[str, Interval]) -> None:
-    """Raise for a range that would overflow or underflow in a picture."""
+def refuse_undrawable(graph: Graph, spans: Mapping[str, Interval]) -> None:
+    """Raise for a range that overflows or underflows in a picture, for none, and for more than two."""
     for name, (low, high) in spans.items():
         if max(-low, high) > LONGEST_AXIS or high - low < LEAST_WIDTH:
             raise InputError(
@@ -636,6 +639,21 @@ def refuse_undrawable(spans: Mapping[str, Interval]) -> None:
                 help=f"up to {number_text(LONGEST_AXIS)} on both sides of 0, "
                 f"and {number_text(LEAST_WIDTH)} wide at least",
             )
+    if not graph.inputs:
+        raise InputError("bad-range", "the formula reads no input that could have a range")
+    if not spans:
+        first = next(iter(graph.inputs))
+        raise InputError(
+            "bad-range",
+            "no input has a range to draw the curve over",
+            help=f"write {first}=LOW:HIGH, such as {first}=-5:5",
+        )
+    if len(spans) > 2:
+        raise InputError(
+            "bad-range",
+            f"{len(spans)} inputs have ranges: {', '.join(spans)}",
+            help="only one or two may have one; give the others values",
+        )
 
 
 def plane_with_descent(found: Plane, course: Descent[Any]) -> Plane:
@@ -644,21 +662,3 @@ def plane_with_descent(found: Plane, course: Descent[Any]) -> Plane:
     path = [(step.inputs[first], step.inputs[second]) for step in course.steps]
     word = "" if course.verdict == "steps" else f"{course.verdict}: "
     return found._replace(path=path, ending=word + course.message)
-
-
-def range_count_error(graph: Graph, spans: Mapping[str, Interval]) -> InputError:
-    """Return the error for no input, or too many inputs, with a range."""
-    if not graph.inputs:
-        return InputError("bad-range", "the formula reads no input that could have a range")
-    first = next(iter(graph.inputs))
-    if not spans:
-        return InputError(
-            "bad-range",
-            "no input has a range to draw the curve over",
-            help=f"write {first}=LOW:HIGH, such as {first}=-5:5",
-        )
-    return InputError(
-        "bad-range",
-        f"{len(spans)} inputs have ranges: {', '.join(spans)}",
-        help="only one or two may have one; give the others values",
-    )

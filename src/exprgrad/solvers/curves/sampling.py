@@ -87,7 +87,7 @@ class Jets(NamedTuple):
         return {name: np.full(points, value) for name, value in self.given.items()} | moving
 
     def errors(self, found: Any, *places: Any) -> Any:
-        """Bound the rounding of the jets ``found`` at some points; same rows.
+        """Bound the rounding of the jets ``found`` at some points, in the same rows.
 
         Where bounds are unknown, as after an overflow, balls decide.
         """
@@ -139,9 +139,7 @@ class Jets(NamedTuple):
         Where balls do not tell, doubles decide.
         """
         true = [double_of(value) for value in self.truly(x, step)]
-        if None not in true:
-            return [value for value in true if value is not None]
-        plain = self(np.array([x + step]))[:, 0].tolist()
+        plain = self([x + step])[:, 0].tolist() if None in true else true
         return [rough if value is None else value for value, rough in zip(true, plain, strict=True)]
 
 
@@ -481,37 +479,27 @@ def critical_points_of_plane(at: Jets, x: Any, y: Any, found: Any) -> Iterator[S
         changing &= np.isfinite(corners).all(axis=0)
         changing &= (np.min(corners, axis=0) <= 0) & (np.max(corners, axis=0) >= 0)
     rows, columns = np.nonzero(changing)
-    steps = float(x[1] - x[0]), float(y[1] - y[0])
-    starts = x[columns] + steps[0] / 2, y[rows] + steps[1] / 2
-    across, up = (start.copy() for start in starts)
-    with np.errstate(all="ignore"):
-        for _ in range(TURNS):
-            _, dx, dy, xx, xy, yy = at(across, up)
-            below = xx * yy - xy * xy
-            move = (dx * yy - dy * xy) / below, (dy * xx - dx * xy) / below
-            across, up = across - move[0], up - move[1]
-            if not np.any(np.abs(move[0] / steps[0]) + np.abs(move[1] / steps[1]) > 1e-15):
-                break
-        near = (np.abs(across - starts[0]) <= BEYOND_CELL * steps[0]) & (
-            np.abs(up - starts[1]) <= BEYOND_CELL * steps[1]
-        )
-        near &= (across >= x[0]) & (across <= x[-1]) & (up >= y[0]) & (up <= y[-1])
-        near &= np.abs(move[0] / steps[0]) + np.abs(move[1] / steps[1]) < APART
-    across, up = (
-        np.where(np.abs(part[near]) < NOTHING * step, 0.0, part[near])
-        for part, step in zip((across, up), steps, strict=True)
-    )
-    listed: list[tuple[float, float]] = []
-    for point in zip(across.tolist(), up.tolist(), strict=True):
-        reach = POINTS * APART
-        if all(
-            max(abs(a - b) / step for a, b, step in zip(point, other, steps, strict=True)) > reach
-            for other in listed
-        ):
+    low, step, high = (np.array([[x[at]], [y[at]]]) for at in (0, 1, -1))
+    step = step - low
+    starts = np.array([x[columns], y[rows]]) + step / 2
+    points = starts
+    for _ in range(TURNS):
+        _, dx, dy, xx, xy, yy = at(*points)
+        move = np.array([dx * yy - dy * xy, dy * xx - dx * xy]) / (xx * yy - xy * xy)
+        points, moved = points - move, np.abs(move / step).sum(axis=0)
+        if not np.any(moved > 1e-15):
+            break
+    near = (np.abs(points - starts) <= BEYOND_CELL * step) & (points >= low) & (points <= high)
+    points = points[:, near.all(axis=0) & (moved < APART)]
+    listed: list[Any] = []
+    for point in np.where(np.abs(points) < NOTHING * step, 0.0, points).T:
+        if all(np.max(np.abs(point - other) / step.T) > POINTS * APART for other in listed):
             listed.append(point)
     if listed:
-        values = at(*(np.array(column) for column in zip(*listed, strict=True)))
-        for (a, b), (value, _, _, xx, xy, yy) in zip(listed, values.T.tolist(), strict=True):
+        values = at(*np.transpose(listed))
+        for (a, b), (value, _, _, xx, xy, yy) in zip(
+            np.array(listed).tolist(), values.T.tolist(), strict=True
+        ):
             nothing = 4 * (abs(xx) + 2 * abs(xy) + abs(yy)) * max(math.ulp(a), math.ulp(b)) ** 2
             height = 0.0 if abs(value) <= nothing else value
             yield StationaryPoint(critical_kind(xx, xy, yy), a, b, height)

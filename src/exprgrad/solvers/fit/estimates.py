@@ -32,12 +32,11 @@ __all__ = [
     "rounding_of_estimates", "spread_by_hessian", "spread_of", "variation_of",
 ]  # fmt: skip
 
-DEGENERATE = 1e-14
-"""A singular value below this share of the largest is lost in rounding."""
+DEGENERATE, INVOLVED = 1e-14, 1e-3
+"""A direction is lost in rounding if its singular value is below this share of the largest; a parameter is
+undetermined if it has at least this share in a lost direction."""
 NO_EFFECT = 1e-30
 """A parameter whose doubling moves residuals by less than this share of them has no effect."""
-INVOLVED = 1e-3
-"""A parameter with at least this share in a lost direction is undetermined."""
 SINGULAR, MIXED = 1e-12, 1e-4
 """``DEGENERATE`` and ``INVOLVED`` for the eigenvalues of a Hessian whose diagonal is 1."""
 OUTER = 8 * np.finfo(float).eps

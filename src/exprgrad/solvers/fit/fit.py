@@ -60,16 +60,14 @@ from exprgrad.solvers.minima.verdicts import Judged, judge_smooth
 
 __all__ = ["Bounds", "Estimate", "Fit", "FitOptions", "fit_curve", "fit_likelihood", "fit_problem"]
 
-OFFSET = 1e-3
-"""The relative offset below which a fit has converged: Bates and Watts, Technometrics 23 (1981), 179."""
-CERTAIN = 1e-9
-"""A smaller offset is rounding alone, and is not reported as a number."""
+OFFSET, CERTAIN = 1e-3, 1e-9
+"""The relative offset below which a fit has converged (Bates and Watts, Technometrics 23 (1981), 179), and
+that below which it is rounding alone, and not reported as a number."""
 SAME = 1e-6
 """Costs with a smaller relative difference belong to one minimum."""
-EXACT_FIT = 1e-16
-"""A sum of squares below this share of the responses' may be rounding."""
-ROUNDED = 1e-28
-"""A sum of squares below this share is rounding alone: residuals of 1e-14 of the responses."""
+EXACT_FIT, ROUNDED = 1e-16, 1e-28
+"""The shares of the responses' sum of squares below which that of the residuals may be rounding, and is
+rounding alone: residuals of 1e-14 of the responses."""
 DECADES = 1.0
 """The powers of ten around the given start from which further starts are drawn."""
 DRAWS = 16
@@ -78,10 +76,8 @@ COARSE = 1e-8, 100
 """The tolerance and points of the search from each; only the best end is searched further."""
 MOST_DOTS = 4000
 """The most rows that a picture shows; of more, evenly spread ones."""
-OTHER_SCALES = 40
-"""A search that ends this many powers of 2 from its scales begins again in others."""
-MOST_SCALED = 100
-"""The most restarts of a search in other scales."""
+OTHER_SCALES, MOST_SCALED = 40, 100
+"""A search that ends this many powers of 2 from its scales begins again in others, so often at most."""
 MOST_IN_BALLS = 30_000
 """The most rows times nodes times starts of a fit in balls."""
 GRID = 801
@@ -214,25 +210,23 @@ def fit_problem(
     minimum = drop_vanished(inside, minimum, units, *limits)
     minimum, chosen = minimum._replace(passes=passes), np.flatnonzero(free)
     found = account_for_fit(text, inside, minimum, chosen, manner, ends, before)
-    if loses_digits(found) and is_affordable(problem, manner.starts):
+    if needs_balls(found, problem, manner.starts):
         return fit_problem(text, problem.in_balls, start, manner)
     if manner.profile:
         found = with_profiles(found, minimum, free, limits, before)
     return restore_units(found, problem, before)
 
 
-def loses_digits(found: Fit) -> bool:
-    """Whether rounding leaves too few digits of some estimate, or of standard errors."""
-    counts = [one.digits for one in found.parameters.values()]
-    if not found.exact:
-        counts.append(found.error_digits)
-    return any(count is not None and count < COUNTED for count in counts)
+def needs_balls(found: Fit, problem: LeastSquaresProblem, starts: int) -> bool:
+    """Whether rounding leaves too few digits of an estimate, or of standard errors, and balls can help.
 
-
-def is_affordable(problem: LeastSquaresProblem, starts: int) -> bool:
-    """Whether a problem that is not in balls yet can be solved in them in some seconds."""
+    They can if the problem is not in balls yet, and small enough to be solved in them in some seconds.
+    """
+    of_errors = None if found.exact else found.error_digits
+    counts = [of_errors, *(one.digits for one in found.parameters.values())]
+    is_lossy = any(count is not None and count < COUNTED for count in counts)
     work = problem.rows * len(problem.program.graph) * starts
-    return problem.rule is computed and work <= MOST_IN_BALLS and has_balls()
+    return is_lossy and problem.rule is computed and work <= MOST_IN_BALLS and has_balls()
 
 
 def restore_units(found: Fit, problem: LeastSquaresProblem, scales: Scales) -> Fit:
@@ -301,8 +295,8 @@ def best_of(
 ) -> tuple[LeastSquaresEnd, Starts]:
     """Return the least of the minima that some starts lead to, with the outcome of each start.
 
-    The search begins at the start's point where the parameters' first effects could explain
-    most: so parameters that a model is linear in need not be near.
+    Of a start's points the search begins at the one from which a linear model would leave the least: so
+    the start of a parameter in which the model is linear need not be near.
     """
     ends, passes, is_one = [], 0, len(starts) == 1
     tolerance, most = (FINE, POINTS) if is_one else COARSE
@@ -333,7 +327,8 @@ def polish_within_bounds(
 ) -> tuple[LeastSquaresEnd, Any]:
     """Polish the minimum to the last digit; also return which parameters are free, not at a bound.
 
-    Those that the polish would take beyond a bound first are held at it, and it begins again.
+    Where the polish would take parameters beyond their bounds, the first to get there are held at theirs,
+    and the polish begins again.
     """
     free = np.ones(len(low), dtype=bool)
     while True:
@@ -449,13 +444,13 @@ def with_profiles(
     if unit is None:
         return found
     height = interval_quantile(found.level, inf if found.absolute else found.dof) * unit
-    parameters = dict(found.parameters)
-    for at, name in enumerate(found.problem.parameters):
+    parameters = {
+        name: one._replace(profile=one.interval) for name, one in found.parameters.items()
+    }
+    is_rounding = found.exact and not found.absolute
+    for at, name in enumerate(() if is_rounding else found.problem.parameters):
         one = parameters[name]
         if one.interval is None:
-            continue
-        if found.exact and not found.absolute:
-            parameters[name] = one._replace(profile=one.interval)
             continue
         width = one.interval[1] - one.value
         interval, lower = profile_bounds(found.problem, minimum, at, free, height, width, limits)
@@ -620,7 +615,7 @@ def fit_likelihood(
     failed = sum(course.reason == "undefined" for course in courses)
     ends = Starts(len(tried), led, failed)
     fit = likelihood_outcome(text, total, best, found, box, manner, ends, reach)
-    if loses_digits(fit) and is_affordable(problem, manner.starts):
+    if needs_balls(fit, problem, manner.starts):
         return fit_likelihood(text, problem.in_balls, start, manner)
     return restore_units(fit, problem, scales)
 

@@ -206,9 +206,9 @@ class LeastSquaresProblem:
                 yield Columns(given, scales[low : low + PIECE]), [one[:rows] for one in memory]
 
     def erring(self, point: Any) -> Iterator[tuple[Columns, list[Any], list[Any]]]:
-        """Yield the same with the rounding bound of each result, row by row and to first order.
+        """Yield rows and results of the residual's program, with a bound of the rounding of each result.
 
-        It is bounded as the guard does (``run/arrays/bounds.py``).
+        The bounds are of first order, row by row, and those of ``run/arrays/bounds.py``.
         """
         graph, outputs = self.program
         for block, results in self.results(point):
@@ -361,17 +361,15 @@ def rescale_problem(problem: LeastSquaresProblem, scales: Scales) -> LeastSquare
         multiply(images[node], 1 / residual) for node in (problem.graph.output, problem.response)
     )
     builder.graph.output = output
-    given = problem.columns, problem.parameters, partial(weigh_blocks, problem.blocks, weight)
-    width = problem.width / residual / weight
+
+    def weighed() -> Iterator[Columns]:
+        for columns, scale in problem.blocks():
+            yield Columns(columns, (1.0 if scale is None else scale) / weight)
+
+    names, width = (problem.columns, problem.parameters), problem.width / residual / weight
     return LeastSquaresProblem(
-        builder.graph, response, *given, problem.rows, problem.loss, width, problem.rule
+        builder.graph, response, *names, weighed, problem.rows, problem.loss, width, problem.rule
     )
-
-
-def weigh_blocks(blocks: Callable[[], Iterator[Columns]], weight: float) -> Iterator[Columns]:
-    """Yield rows whose scales are divided by a weight."""
-    for columns, scale in blocks():
-        yield Columns(columns, (1.0 if scale is None else scale) / weight)
 
 
 # The search.
@@ -379,16 +377,13 @@ def weigh_blocks(blocks: Callable[[], Iterator[Columns]], weight: float) -> Iter
 NEED = "fits need SciPy"
 FINE = 1e-15
 """The relative change at which the trust region stops."""
-POINTS = 1000
-"""The most points that it tries, for each parameter."""
-TRUE_POINTS = 100
-"""The most points in balls."""
+POINTS, TRUE_POINTS = 1000, 100
+"""The most points that it tries, for each parameter: in doubles, and in balls."""
 MOST_POLISHING = 100
 """The most steps of the polish."""
-SHRINKS = 0.5
-"""A step of the polish longer than this part of the one before is one of the last."""
-FALLS = 0.5
-"""Unless the cost fell below this share: it may be on its way to 0."""
+SHRINKS, FALLS = 0.5, 0.5
+"""A step of the polish longer than this part of the one before is one of the last, unless the cost fell
+below this share: it may be on its way to 0."""
 AS_GOOD_AS_0 = 1e-6
 """A parameter below this share of the size that would explain all residuals counts as 0."""
 SLACK = 1e-9

@@ -223,7 +223,10 @@ def restore_feasibility(limits: Sequence[Constraint], at: Vector, box: Box, most
 def along_surfaces(
     objective: Objective, limits: Sequence[Constraint], start: Vector, box: Box, most: int
 ) -> Vector:
-    """Find the least point where equations hold, from one nearby; without SciPy by Newton's steps alone."""
+    """Find the point of least value at which equations hold, from one nearby.
+
+    Without SciPy, Newton's steps alone have to do.
+    """
     with suppress(MissingExtraError):
         start = run_scipy(
             objective, limits, start, box, most, SearchCourse([turn_at(objective, start)])
@@ -466,19 +469,17 @@ def constraints_hold(
 
 
 def broken_of(rows: Sequence[Pressing], at: Vector, course: SearchCourse) -> Pressing | None:
-    """Return the constraint that is broken most at a point, if any."""
-    broken = max(rows, key=constraint_violation, default=None)
-    is_broken = broken is not None and not constraint_violation(broken) <= rounding_room(
-        broken, at, course
-    )
-    return broken if is_broken else None
+    """Return the constraint that is broken most at a point, by more than rounding, if any.
 
-
-def rounding_room(row: Pressing, at: Vector, course: SearchCourse) -> float:
-    """Return how far rounding may break it, where numbers like the start's may cancel."""
+    Numbers as large as the start's may have cancelled on the way.
+    """
+    row = max(rows, key=constraint_violation, default=None)
+    if row is None:
+        return None
     sizes = np.maximum(np.abs(at), np.minimum(np.abs(course.turns[0].at), 1.0))
     rounded = 0.0 if row.function is None else row.function.noise(at)[0]
-    return 8 * (rounded + EPSILON * float(np.abs(row.slope) @ sizes)) + np.finfo(float).tiny
+    room = 8 * (rounded + EPSILON * float(np.abs(row.slope) @ sizes)) + np.finfo(float).tiny
+    return None if constraint_violation(row) <= room else row
 
 
 def rests_on_noise(

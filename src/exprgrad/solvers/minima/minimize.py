@@ -15,7 +15,7 @@ from exprgrad.explain.limits import side_limit_reason
 from exprgrad.explain.places import to_scalar_run
 from exprgrad.graph.graph import Graph
 from exprgrad.run.balls.balls import has_balls
-from exprgrad.run.evaluation import Flag, evaluator_for
+from exprgrad.run.evaluation import Flag, evaluator_for, shapes_of
 from exprgrad.run.values.ranges import Interval
 from exprgrad.solvers.minima.constraints import (
     Constraint,
@@ -35,7 +35,7 @@ from exprgrad.solvers.minima.search import (
     vector_norm,
 )
 from exprgrad.solvers.minima.switches import judge_at_switches
-from exprgrad.solvers.minima.verdicts import Active, Judged, judge_smooth, slope_told, verdict_text
+from exprgrad.solvers.minima.verdicts import Active, Judged, judge_smooth, six_digits, verdict_text
 
 __all__ = ["Minimum", "Resting", "Stage", "Wanted", "minimize_formula", "value_alone"]
 
@@ -157,7 +157,8 @@ def minimize_formula(
                 f"'{name}' has bounds, but it does not move",
                 help=f"those that move are {', '.join(wrt)}",
             )
-    layout = PointLayout.of(inputs, wrt)
+    shapes = shapes_of({name: inputs[name] for name in wrt})
+    layout = PointLayout({name: x for name, x in inputs.items() if name not in shapes}, shapes)
     objective = Objective(graph, layout, -1.0 if wanted.maximize else 1.0)
     bounds = [wanted.bounds.get(name, Interval(-math.inf, math.inf)) for name in layout.shapes]
     sizes = [math.prod(shape) for shape in layout.shapes.values()]
@@ -233,11 +234,13 @@ def search_with_verdict(
     course, found = descend_below_verdict(at, objective, limits, start, box, most)
     here = course.last
     numbers = objective_over_numbers(at, objective, here)
-    if numbers is None or len(numbers.graph) * len(here.at) > MOST_IN_BALLS or not has_balls():
-        return course, found
-    if any(one.function.graph.shapes for one in limits):
-        return course, found
-    if not rests_on_noise(numbers, limits, here, found, box):
+    if (
+        numbers is None
+        or len(numbers.graph) * len(here.at) > MOST_IN_BALLS
+        or not has_balls()
+        or any(one.function.graph.shapes for one in limits)
+        or not rests_on_noise(numbers, limits, here, found, box)
+    ):
         return course, found
     limits = [one._replace(function=one.function.in_balls) for one in limits]
     left = max(most - len(course.turns) + 1, 0)
@@ -316,15 +319,13 @@ def judge_kink_by_axes(
     if not sides or not (met or not np.all(np.isfinite(here.slope))):
         return None
     sign = objective.sign
-    sharp = all(
+    reason = "ledge" if set(met.values()) == {"jump"} else "level"
+    if all(
         left is not None and right is not None and sign * left < 0 < sign * right
         for left, right in sides
-    )
-    kinks = tuple(met) or (run.output_label,)
-    if not sharp:
-        reason = "ledge" if set(met.values()) == {"jump"} else "level"
-        return Judged("kink", reason, kinks=kinks)
-    return Judged("kink", "sharp" if len(here.at) == 1 else "axes", kinks=kinks)
+    ):
+        reason = "sharp" if len(here.at) == 1 else "axes"
+    return Judged("kink", reason, kinks=tuple(met) or (run.output_label,))
 
 
 def minimum_by_name(
@@ -334,24 +335,31 @@ def minimum_by_name(
     found: Judged,
 ) -> Minimum[Found]:
     """Make the answer, with its numbers by name."""
-    layout, here = objective.layout, course.last
-    point, run = layout.named(here.at), at(here.at)
-    verdict = found.kind
-    if objective.sign < 0 and verdict == "minimum":
-        verdict = "maximum"
-    sign = objective.sign
+    layout, here, sign = objective.layout, course.last, objective.sign
+    point, run, verdict, ends = layout.named(here.at), at(here.at), found.kind, found.values
+    if sign < 0:
+        verdict = "maximum" if verdict == "minimum" else verdict
+        ends = None if ends is None else (-ends[1], -ends[0])
     slopes = (
         {name: (side.left, side.right) for name, side in run.one_sided.items()}
         if found.kinks
         else {}
     )
-    ends = found.values
-    if ends is not None and sign < 0:
-        ends = -ends[1], -ends[0]
-    sides = "".join(
-        f"; along {name} the slopes are {slope_told(left)} and {slope_told(right)}"
-        for name, (left, right) in [*slopes.items()][:MOST_SLOPES]
-    )
+    sides = ""
+    for name, pair in [*slopes.items()][:MOST_SLOPES]:
+        left, right = ("unknown" if slope is None else six_digits(slope) for slope in pair)
+        sides += f"; along {name} the slopes are {left} and {right}"
+    turns = course.turns
+    stages = [
+        Stage(
+            step,
+            sign * turn.value,
+            layout.named(turn.at),
+            vector_norm(turn.slope),
+            0.0 if turn is last else vector_norm(turn.at - last.at),
+        )
+        for step, (last, turn) in enumerate(zip([turns[0], *turns], turns, strict=False))
+    ]
     return Minimum(
         point,
         value_alone(run).true.value,
@@ -365,7 +373,7 @@ def minimum_by_name(
         slopes,
         is_shown(found),
         objective.counts,
-        list_stages(course, layout, sign),
+        stages,
         run,
     )
 
@@ -378,18 +386,3 @@ def value_alone(run: Found) -> Found:
 def is_shown(found: Judged) -> bool:
     """Whether a minimum was shown to be there."""
     return found.kind == "minimum" or (found.kind == "kink" and found.reason == "sharp")
-
-
-def list_stages(course: SearchCourse, layout: PointLayout, sign: float) -> list[Stage]:
-    """List the points on the way, with numbers by name."""
-    before = [course.turns[0], *course.turns]
-    return [
-        Stage(
-            step,
-            sign * turn.value,
-            layout.named(turn.at),
-            vector_norm(turn.slope),
-            0.0 if turn is last else vector_norm(turn.at - last.at),
-        )
-        for step, (last, turn) in enumerate(zip(before, course.turns, strict=False))
-    ]

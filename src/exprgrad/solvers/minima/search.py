@@ -62,12 +62,6 @@ class PointLayout(NamedTuple):
     fixed: Mapping[str, Any]
     shapes: Mapping[str, Shape]
 
-    @classmethod
-    def of(cls, inputs: Mapping[str, Any], wrt: Sequence[str]) -> PointLayout:
-        """Make the layout of ``wrt``; the other inputs stay at their values."""
-        shapes = {name: getattr(inputs[name], "shape", ()) for name in wrt}
-        return cls({n: value for n, value in inputs.items() if n not in shapes}, shapes)
-
     @property
     def size(self) -> int:
         """The count of moving numbers."""
@@ -76,7 +70,7 @@ class PointLayout(NamedTuple):
     def vector(self, values: Mapping[str, Any]) -> Vector:
         """Return values by name, such as inputs or a gradient, as one vector."""
         parts = [np.ravel(values[name]) for name in self.shapes]
-        return np.concatenate(parts).astype(np.float64) if parts else np.zeros(0)
+        return np.concatenate([np.zeros(0), *parts]).astype(np.float64)
 
     def named(self, vector: Vector) -> dict[str, Any]:
         """Return a vector's numbers by name: floats, and arrays in their shapes."""
@@ -261,14 +255,11 @@ class Objective:
 EPSILON = 2.0**-52
 MOST_DENSE = 200
 """The most numbers for which the Hessian is formed, and its eigenvalues found; beyond, only products."""
-ACCEPTED = 1e-4
-"""The part of the model's promised gain that a step must make."""
-POOR, GOOD = 0.25, 0.75
-"""The parts of it below which the radius shrinks, and above which it grows."""
-GROWTH = 2.0
-"""The growth of the radius."""
-EXACT, EXACT_GROWTH = 1e-6, 32.0
-"""A formula this close to the model equals it, and the radius grows more."""
+ACCEPTED, POOR, GOOD = 1e-4, 0.25, 0.75
+"""The part of the model's promised gain that a step must make; the part below which the radius shrinks,
+and that above which it grows."""
+GROWTH, EXACT, EXACT_GROWTH = 2.0, 1e-6, 32.0
+"""The growth of the radius; how close a formula is to the model if it equals it, and the growth then."""
 COARSE = 16.0
 """A gain of fewer roundings of the value than this is invisible in values."""
 SHRINKING = 600
@@ -277,12 +268,10 @@ WIDEST = 1e300
 """The greatest radius."""
 DEEP = 1e150
 """A value this far below 0, relative to the first, counts as falling to -inf."""
-SLOW = 0.45
-"""The ratio of successive steps above which they do not shrink as Newton's do."""
+SLOW, ENDLESS = 0.45, 0.9
+"""The ratios of successive steps above which they do not shrink as Newton's do, and not at all."""
 ALIGNED = 0.95
 """The cosine above which two steps go the same way."""
-ENDLESS = 0.9
-"""The ratio above which steps do not shrink at all."""
 POLISHING = 100
 """The most Newton steps at the end."""
 LAST_DIGITS = 1e-12
@@ -483,7 +472,7 @@ def step_inside(box: Box, local: Local, radius: float) -> tuple[Vector, bool]:
     while np.any(free):
         step[:] = 0.0
         step[free], is_newton = free_step(local, free, radius)
-        out = free & (((here.at <= box.low) & (step < 0)) | ((here.at >= box.high) & (step > 0)))
+        out = free & box.held(here.at, -step)
         if not np.any(out):
             return kept_in(local, step, box), is_newton
         free &= ~out
@@ -557,8 +546,12 @@ def polish_minimum(objective: Objective, course: SearchCourse, box: Box) -> None
     """Take Newton's steps until they stop shrinking, for the last digits, which values cannot show."""
 
     def stage_at(turn: Turn) -> NewtonStage:
-        step = newton_step(model_at(objective, turn, box))
-        return NewtonStage(turn) if step is None else NewtonStage(turn, step, vector_norm(step))
+        local, step = model_at(objective, turn, box), np.zeros(len(turn.at))
+        if not np.any(local.free):
+            return NewtonStage(turn)
+        step[local.free], is_newton = free_step(local, local.free, math.inf)
+        is_step = is_newton and np.all(np.isfinite(step))
+        return NewtonStage(turn, step, vector_norm(step)) if is_step else NewtonStage(turn)
 
     def follow(stages: Sequence[NewtonStage]) -> NewtonStage | None:
         here, step, _ = stages[-1]
@@ -575,16 +568,6 @@ def polish_minimum(objective: Objective, course: SearchCourse, box: Box) -> None
 
     stages = polish_point(stage_at(course.last), follow, POLISHING, goes_on=goes_on)
     course.turns += [stage.point for stage in stages[1:]]
-
-
-def newton_step(local: Local) -> Vector | None:
-    """Return Newton's step of the free numbers; None where the Hessian is not positive definite."""
-    free = local.free
-    if not np.any(free):
-        return None
-    step = np.zeros(len(free))
-    step[free], is_newton = free_step(local, free, math.inf)
-    return step if is_newton and np.all(np.isfinite(step)) else None
 
 
 # Steps of a quadratic model, and its eigenvalues.
@@ -673,7 +656,10 @@ def shift_for(values: Vector, along: Vector, radius: float) -> float:
 def conjugate_step(
     product: Callable[[Vector], Vector], slope: Vector, radius: float, part: float, most: int
 ) -> tuple[Vector, bool]:
-    """Minimize it by conjugate gradients, from products with H, until ``part`` of the slope is left."""
+    """Minimize the model of ``dense_step`` by conjugate gradients, which need only products with H.
+
+    They end when ``part`` of the slope is left, or after ``most`` of them.
+    """
     step = np.zeros_like(slope)
     rest = slope.copy()
     enough = part * vector_norm(rest)
@@ -684,7 +670,13 @@ def conjugate_step(
         square = float(rest @ rest)
         further = step + (square / curvature) * way if curvature > 0 else None
         if further is None or not vector_norm(further) <= radius:
-            ahead = 0.0 if radius == math.inf else to_radius(step, way, radius)
+            if radius == math.inf:
+                return step, False
+            size = vector_norm(way)
+            start, unit = step / radius, way / size
+            b, c = float(start @ unit), float(start @ start) - 1
+            root = math.sqrt(max(b * b - c, 0.0))
+            ahead = (radius / size) * (root - b if b < 0 else -c / (b + root))  # to the radius
             return step + ahead * way, False
         step, rest = further, rest + (square / curvature) * bent
         if vector_norm(rest) <= enough:
@@ -715,12 +707,3 @@ def lanczos_spectrum(product: Callable[[Vector], Vector], start: Vector, most: i
         basis[k + 1] = image / size
     values, vectors = np.linalg.eigh(np.diag(main) + np.diag(beside, 1) + np.diag(beside, -1))
     return Spectrum(values, basis[: len(main)].T @ vectors)
-
-
-def to_radius(step: Vector, way: Vector, radius: float) -> float:
-    """Return how far to go along a direction from a step until the length is the radius."""
-    size = vector_norm(way)
-    step, way = step / radius, way / size
-    b, c = float(step @ way), float(step @ step) - 1
-    root = math.sqrt(max(b * b - c, 0.0))
-    return (radius / size) * (root - b if b < 0 else -c / (b + root))

@@ -97,10 +97,9 @@ class Cell(NamedTuple):
 def judge_at_switches(
     objective: Objective, course: SearchCourse, box: Box, most: int
 ) -> Judged | None:
-    """Continue a search along nearby kinks and domain edges, and judge where it ends; None if there
-    are none, or the graph is too large.
+    """Continue a search along nearby kinks and domain edges, and judge its end.
 
-    The formula must be without tensors.
+    None if there are none, or the graph is too large.  The formula must be without tensors.
     """
     if len(objective.graph) > LARGEST_GRAPH:
         return None
@@ -113,8 +112,7 @@ def judge_at_switches(
             if len(kept) == MOST_SURFACES:
                 break
             is_new = not any(is_same(one, other, course.last.at) for other in kept)
-            is_there = not one.is_edge or ends_at(objective, one, course.last)
-            if is_new and is_there and is_near_course(one, course):
+            if is_new and is_near_course(objective, one, course):
                 kept.append(one)
         if len(kept) == before:
             break
@@ -235,13 +233,23 @@ def may_end(graph: Graph, node: int, row: Op) -> bool:
     return not all(condition_holds(row.domain, row.names, [x, *others]) for x in ANYWHERE)
 
 
-def is_near_course(one: Constraint, course: SearchCourse) -> bool:
-    """Whether a surface is next to the end of a course, or between it and the last points tried."""
+def is_near_course(objective: Objective, one: Constraint, course: SearchCourse) -> bool:
+    """Whether a surface is next to the end of a course, or between it and the last points tried.
+
+    At an edge of the formula's domain, it must be undefined on one side, too.
+    """
     here = course.last
     on = turn_at(one.function, here.at)
-    if not (on.is_finite and vector_norm(on.slope)):
+    size = vector_norm(on.slope)
+    if not (on.is_finite and size):
         return False
-    if abs(on.value) <= NEARBY * vector_norm(on.slope) * max(vector_norm(here.at), ASIDE):
+    if one.is_edge:
+        step = on.slope * (ASIDE * here.size / size)
+        foot = here.at - on.slope * (on.value / size / size)
+        values = [objective.value(foot + sign * step) for sign in (-1.0, 1.0)]
+        if sum(map(math.isfinite, values)) != 1:
+            return False
+    if abs(on.value) <= NEARBY * size * max(vector_norm(here.at), ASIDE):
         return True
     tried = [one.function.value(at) for at in course.blocked[-3:]]
     return any(math.copysign(1, on.value) * other < 0 for other in tried)
@@ -252,18 +260,6 @@ def is_met(one: Constraint, at: Vector) -> bool:
     value, slope = one.function.slope(at)
     noise, _ = one.function.noise(at)
     return abs(value) <= 8 * (noise + 2.0**-52 * float(np.abs(slope) @ np.abs(at)))
-
-
-def ends_at(objective: Objective, one: Constraint, here: Turn) -> bool:
-    """Whether the formula is undefined on one side of a surface near a point."""
-    on = turn_at(one.function, here.at)
-    size = vector_norm(on.slope)
-    if not (on.is_finite and size):
-        return False
-    step = on.slope * (ASIDE * here.size / size)
-    foot = here.at - on.slope * (on.value / size / size)
-    values = [objective.value(foot + sign * step) for sign in (-1.0, 1.0)]
-    return sum(map(math.isfinite, values)) == 1
 
 
 # Cells.
@@ -313,7 +309,7 @@ def verdict_by_cells(
 
 
 def corner_ways(slopes: Vector) -> Iterator[Vector]:
-    """Yield the directions along as many surfaces as can meet in one, both ways, without the common part.
+    """Yield both ways along each line in which surfaces meet; what all surfaces share is left out.
 
     A function that is linear in each cell rises in all cells if it rises along these.
     """

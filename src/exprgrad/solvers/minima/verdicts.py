@@ -34,7 +34,7 @@ from exprgrad.solvers.minima.search import (
 )
 
 __all__ = [
-    "NEARBY", "REACHES", "Active", "Judged", "gradient_noise", "judge_smooth", "run_off", "slope_told",
+    "NEARBY", "REACHES", "Active", "Judged", "gradient_noise", "judge_smooth", "run_off", "six_digits",
     "trend_of", "verdict_text",
 ]  # fmt: skip
 
@@ -56,10 +56,8 @@ FURTHER = 1024.0
 """The distance for balls: doubles cancel along a level line, too."""
 FARTHEST = 1e308
 """The greatest number tried."""
-MOST_TERMS = 4
-"""The most terms of a direction's text."""
-MENTIONED = 1e-3
-"""Parts of a direction below this are not mentioned."""
+MOST_TERMS, MENTIONED = 4, 1e-3
+"""The most terms of a direction's text, and the least part of a direction that it mentions."""
 WORDS: Mapping[str, Mapping[str, str]] = {
     "minimum": {
         "vertex": "no direction within the active constraints leads {down} or is level",
@@ -152,9 +150,18 @@ class Judged(NamedTuple):
 
 
 def judge_smooth(objective: Objective, course: SearchCourse, box: Box) -> Judged:
-    """Judge the end of a search, without regard to kinks and domain edges."""
-    found = judged_inside(objective, course, box)
-    return found._replace(active=held_bounds(objective, course.last, box))
+    """Judge the end of a search and find the bounds that press on it, without regard to kinks and edges."""
+    here = course.last
+    held = np.flatnonzero(box.held(here.at, here.slope)).tolist()
+    names = objective.layout.names() if held else []
+    active = tuple(
+        Active(
+            f"{names[at]} {'>=' if slope > 0 else '<='} {number_text(float(here.at[at]))}",
+            abs(slope),
+        )
+        for at, slope in ((at, float(here.slope[at])) for at in held)
+    )
+    return judged_inside(objective, course, box)._replace(active=active)
 
 
 def judged_inside(objective: Objective, course: SearchCourse, box: Box) -> Judged:
@@ -186,8 +193,9 @@ def judged_inside(objective: Objective, course: SearchCourse, box: Box) -> Judge
         endless = run_off(objective, course, box.holds, level)
         if endless is not None:
             return endless
-    if not still and course.reason == "still":
-        still = known is not None and gains_nothing(here, known, free)
+    if known is not None and known.values[0] > 0 and not still and course.reason == "still":
+        along = known.vectors.T @ here.slope[free]  # no step gains anything visible in doubles
+        still = bool(np.sum(along**2 / known.values) <= 16 * EPSILON * abs(here.value))
     if not still:
         return Judged("not converged", course.reason)
     if not np.any(free):
@@ -195,21 +203,6 @@ def judged_inside(objective: Objective, course: SearchCourse, box: Box) -> Judge
     if known is None:
         return Judged("not converged", "large")
     return by_curvature(objective, course, free, left, known, direction, box)
-
-
-def held_bounds(objective: Objective, here: Turn, box: Box) -> tuple[Active, ...]:
-    """Return the bounds that press on a point."""
-    held = box.held(here.at, here.slope)
-    if not np.any(held):
-        return ()
-    names = objective.layout.names()
-    return tuple(
-        Active(
-            f"{names[at]} {'>=' if slope > 0 else '<='} {number_text(float(here.at[at]))}",
-            abs(slope),
-        )
-        for at, slope in ((at, float(here.slope[at])) for at in np.flatnonzero(held))
-    )
 
 
 def gradient_noise(objective: Objective, here: Turn) -> Vector:
@@ -235,14 +228,6 @@ def hessian_spectrum(objective: Objective, here: Turn, free: Flags) -> Spectrum 
         return found if np.all(np.isfinite(found.vectors)) else None
     matrix = objective.curvature(here.at)[np.ix_(free, free)]
     return eigen_spectrum(matrix) if np.all(np.isfinite(matrix)) else None
-
-
-def gains_nothing(here: Turn, known: Spectrum, free: Flags) -> bool:
-    """Whether no step of a positive definite model gains anything visible in doubles."""
-    if not known.values[0] > 0:
-        return False
-    along = known.vectors.T @ here.slope[free]
-    return bool(np.sum(along**2 / known.values) <= 16 * EPSILON * abs(here.value))
 
 
 def by_curvature(
@@ -357,7 +342,9 @@ def run_off(
     All points on the way must be ``allowed``.
     """
     here = course.last
-    for way in filter(np.any, [*unbounded_directions(course), *more]):
+    vectors = here.at - course.turns[0].at, -here.slope
+    ways = [one / vector_norm(one) for one in vectors if 0 < vector_norm(one) < math.inf]
+    for way in filter(np.any, [*ways, *more]):
         ahead = list(ahead_values(objective, here, way, allowed))
         if len(ahead) < len(OUTWARD):
             continue
@@ -366,7 +353,9 @@ def run_off(
         blur = noises + (len(way) + 1) * EPSILON * np.abs(here.slope)
         falls = float(here.slope @ way) < -float(blur @ np.abs(way))
         if not falls and (ahead[-1] < here.value - noise or (noise > 0 and noises.any())):
-            falls = truly_lower(objective, here.at, FURTHER * here.size * way)
+            true = [objective.true_value(here.at, to * way) for to in (FURTHER * here.size, 0.0)]
+            known = [value for value in true if value is not None and value.is_finite()]
+            falls = len(known) < 2 or bool(known[0] < known[1])  # where balls can't tell, it counts
         if falls:
             is_level = vector_norm(here.at) < NEARBY and abs(
                 ahead[-1] - ahead[len(ahead) // 2]
@@ -376,21 +365,6 @@ def run_off(
                 reason = "infinite"
             return Judged("unbounded", reason, way, limit=ahead[-1])
     return None
-
-
-def truly_lower(objective: Objective, here: Vector, step: Vector) -> bool:
-    """Whether the value is truly less a step further; it counts as less if balls can't tell."""
-    low, high = objective.true_value(here, step), objective.true_value(here)
-    return low is None or high is None or not (low.is_finite() and high.is_finite()) or low < high
-
-
-def unbounded_directions(course: SearchCourse) -> Iterator[Vector]:
-    """Yield directions in which the value may fall for ever."""
-    here = course.last
-    for vector in (here.at - course.turns[0].at, -here.slope):
-        size = vector_norm(vector)
-        if 0 < size < math.inf:
-            yield vector / size
 
 
 def ahead_values(
@@ -452,11 +426,6 @@ def place_in_words(at: Vector, layout: PointLayout) -> str:
         return "this point"
     pairs = zip(layout.names(), at, strict=True)
     return ", ".join(f"{name} = {six_digits(float(x))}" for name, x in pairs)
-
-
-def slope_told(slope: float | None) -> str:
-    """Write a slope, if it is known."""
-    return "unknown" if slope is None else six_digits(slope)
 
 
 def six_digits(value: float) -> str:

@@ -35,12 +35,8 @@ __all__ = [
     "interval_middle", "is_at_zero", "is_within", "newton_search", "proof_around",
 ]  # fmt: skip
 
-MOST_LOOKS = 12_000
-"""The most boxes examined in a search."""
-MOST_EVALUATED = 300_000
-"""The most nodes evaluated in a search."""
-MOST_LEFT = 400
-"""The most undecided boxes of a search."""
+MOST_LOOKS, MOST_EVALUATED, MOST_LEFT = 12_000, 300_000, 400
+"""The most boxes examined in a search, nodes evaluated, and boxes left undecided."""
 WIDER = 8
 """How often a box around a root is made four times wider to hold it."""
 SMALLEST = 2.0**-1074
@@ -320,7 +316,7 @@ def branch_and_prune(sight: Sight, box: Box, looks: int = MOST_LOOKS) -> Searche
             proofs.append(proof)
         if rest is None:
             continue
-        if is_smallest(rest) or is_blurred(sight, rest) or is_at_zero(sight, rest):
+        if is_indivisible(sight, rest) or is_at_zero(sight, rest):
             left.append(rest)
         else:
             for half in split_box(rest):
@@ -330,13 +326,12 @@ def branch_and_prune(sight: Sight, box: Box, looks: int = MOST_LOOKS) -> Searche
 
 def seen_width(box: Box) -> float:
     """Return a box's width on the scale of x/(1 + |x|), which ends at -1 and 1."""
-    ends = ((float(x.low), float(x.high)) for x in box)
-    return max(to_scale(high) - to_scale(low) for low, high in ends)
-
-
-def to_scale(x: float) -> float:
-    """Map a number to that scale."""
-    return math.copysign(1.0, x) if math.isinf(x) else x / (1 + abs(x))
+    ends = [(float(x.low), float(x.high)) for x in box]
+    scaled = [
+        [math.copysign(1.0, x) if math.isinf(x) else x / (1 + abs(x)) for x in pair]
+        for pair in ends
+    ]
+    return max(high - low for low, high in scaled)
 
 
 def is_new(proof: Proof, proofs: Sequence[Proof]) -> bool:
@@ -402,19 +397,16 @@ def is_risen(sight: Sight, box: Box, look: BoxView) -> bool:
     return False
 
 
-def is_smallest(box: Box) -> bool:
-    """Whether a box is too small to be divided."""
+def is_indivisible(sight: Sight, box: Box) -> bool:
+    """Whether a box is too small to be divided, or to tell in this precision if its midpoint is a root."""
     limit = 2.0 ** -(PRECISION // 2 if len(box) == 1 else 60)
-    return all(
+    if all(
         interval_width(x) <= SMALLEST + limit * abs(interval_middle(x))
         if x.ball.is_finite()
         else bool(x.low > LAST_DOUBLE or x.high < -LAST_DOUBLE)  # there is no double in it
         for x in box
-    )
-
-
-def is_blurred(sight: Sight, box: Box) -> bool:
-    """Whether this precision cannot tell if a small box's midpoint is a root."""
+    ):
+        return True
     if not all(
         x.ball.is_finite() and interval_width(x) < BLURRED * (1 + abs(interval_middle(x)))
         for x in box

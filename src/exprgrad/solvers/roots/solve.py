@@ -58,10 +58,9 @@ NEAR_ZERO = 1e-30
 MANY = 400
 """The number of undecided boxes from which on only neighbours are joined."""
 ALL_OVER = "every point there is a root"
-LOOKS_AROUND = 3000
-"""The most boxes examined in each wider interval around a start that leads nowhere."""
-WIDTHS = (1.0, 32.0, 1024.0, 2.0**30, math.inf)
-"""The widths of these intervals, relative to the start."""
+WIDTHS, LOOKS_AROUND = (1.0, 32.0, 1024.0, 2.0**30, math.inf), 3000
+"""The widths, relative to the start, of the intervals searched around one that leads nowhere, and the most
+boxes examined in each."""
 
 
 USUAL = "xyz"
@@ -444,30 +443,21 @@ def from_start(sight: Sight, start: Sequence[float]) -> Solution:
 
 
 def around_start(sight: Sight, start: Vector) -> Solution:
-    """Find the nearest root in boxes around a start; if there is provably none anywhere, say so."""
-    for width in WIDTHS if len(start) <= 3 else ():
-        reach = [exact_ball(width) * (1 + abs(x)) for x in start]
-        box = [
-            interval_between((x - r).lower(), (x + r).upper())
-            for x, r in zip(start, reach, strict=True)
-        ]
-        found = branch_and_prune(sight, box, LOOKS_AROUND)
-        roots, undecided = roots_of(sight, found)
-        if roots:
-            return Solution((nearest_root(roots, start),))
-        if width == math.inf and found.is_done and not undecided:
-            return Solution((), excluded=True, is_whole=True)
-    return Solution((), reason="Newton's method leads to no root from there")
-
-
-def nearest_root(roots: Sequence[Root], start: Vector) -> Root:
-    """Return the root nearest to a start; proved ones come first."""
+    """Find the root nearest to a start, proved ones first; if there is provably none, say so."""
 
     def distance(root: Root) -> tuple[bool, float]:
         numbers = zip(root.point.values(), start, strict=True)
         return not root.proved, max(abs(x - float(y)) for x, y in numbers)
 
-    return min(roots, key=distance)
+    for width in WIDTHS if len(start) <= 3 else ():
+        box = [ball_about(x, exact_ball(width) * (1 + abs(x))) for x in start]
+        found = branch_and_prune(sight, box, LOOKS_AROUND)
+        roots, undecided = roots_of(sight, found)
+        if roots:
+            return Solution((min(roots, key=distance),))
+        if width == math.inf and found.is_done and not undecided:
+            return Solution((), excluded=True, is_whole=True)
+    return Solution((), reason="Newton's method leads to no root from there")
 
 
 def root_at_arrival(sight: Sight, arrival: NewtonStage) -> Root | None:

@@ -23,10 +23,8 @@ Vector = list[Ball]
 """An exact number for each unknown."""
 PRECISION = 256
 """The precision in which roots are sought, in bits."""
-MOST_CASES = 32
-"""The most choices of undecided steps and comparisons tried over one box."""
-MOST_CHOICES = 8
-"""The most whole numbers over which one step is taken apart."""
+MOST_CASES, MOST_CHOICES = 32, 8
+"""The most cases of undecided steps and comparisons tried over one box, and the most values of one step."""
 
 
 class System(NamedTuple):
@@ -82,15 +80,19 @@ def over_one_line(
     if op.signs and not whole:
         return add_fractions(builder, op.signs, parts)
     if op.powers and not (whole and by_constant):
-        return multiply_fractions(builder, op.powers, parts)
+        turned = [
+            fraction if power > 0 else fraction[::-1]
+            for power, fraction in zip(op.powers, parts, strict=True)
+        ]
+        above, below = (node_product(builder, *row) for row in zip(*turned, strict=True))
+        return builder.constant(1.0) if above is None else above, below
     if op.poles and op.definition and whole:
-        definition = template(op.definition)
-        inner: list[Fraction] = []
+        definition, inner = template(op.definition), list[Fraction]()
         given = dict(zip(op.fallback_names, parts, strict=True))
         made = builder.include(definition, {name: given[name][0] for name in definition.inputs})
         for at, each in enumerate(made):
-            below = [inner[operand] for operand in definition.operands[at]]
-            inner.append(over_one_line(builder, definition, at, below, each))
+            operands = [inner[operand] for operand in definition.operands[at]]
+            inner.append(over_one_line(builder, definition, at, operands, each))
         return inner[definition.output]
     if op.quotient and whole:
         upper, lower = op.quotient
@@ -116,18 +118,6 @@ def add_fractions(
         above = builder.apply("add" if sign > 0 else "sub", left, right)
         below = node_product(builder, below, under)
     return above, below
-
-
-def multiply_fractions(
-    builder: GraphBuilder, powers: Sequence[int], factors: Sequence[Fraction]
-) -> Fraction:
-    """Multiply or divide fractions over one line."""
-    turned = [
-        fraction if power > 0 else fraction[::-1]
-        for power, fraction in zip(powers, factors, strict=True)
-    ]
-    above, below = (node_product(builder, *row) for row in zip(*turned, strict=True))
-    return builder.constant(1.0) if above is None else above, below
 
 
 # What is seen of a system.
@@ -159,8 +149,7 @@ class Sight:
     def __init__(self, system: System) -> None:
         self.system = system
         self.algebra = Enclosures()
-        self.looks = 0
-        self.work = 0
+        self.looks = self.work = 0
         graph, unknowns = system.graph, system.unknowns
         self.given = {
             name: exact_enclosure(self.algebra.decimals.read(text, value))
@@ -215,7 +204,7 @@ class Sight:
         return any(not values[node].has_zero for node in tested)
 
     def gone_in_all_cases(self, inputs: Mapping[str, Enclosure]) -> bool:
-        """Whether that holds for each choice of undecided steps and comparisons."""
+        """Whether some residual is never 0, whichever way undecided steps and comparisons go."""
         todo: list[dict[int, int]] = [{}]
         for _ in range(MOST_CASES):
             if not todo:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from itertools import combinations
+from itertools import combinations, product
 from math import inf, isfinite, sqrt
 from typing import Any
+
+import numpy as np
 
 from exprgrad.errors import InputError, RequestError
 from exprgrad.run.values.files import json_in, rows_in
@@ -147,8 +149,7 @@ def with_matrix(spread: Spread, inputs: Mapping[str, Any], covariance: Matrix) -
     read = [name for name in covariance if name in inputs]
     if not read:
         raise InputError("bad-covariance", "the covariance matrix names no input of the formula")
-    refuse_gaps(covariance, read)
-    refuse_asymmetry(covariance, read)
+    refuse_gaps_and_asymmetry(covariance, read)
     for name in read:
         if name in deviations:
             raise InputError(
@@ -176,35 +177,26 @@ def with_matrix(spread: Spread, inputs: Mapping[str, Any], covariance: Matrix) -
     return Spread(deviations, known)
 
 
-def refuse_gaps(covariance: Matrix, names: list[str]) -> None:
-    """Raise for a matrix with a missing entry, or one that is not finite."""
-    for one in names:
-        for other in names:
-            what = "variance" if one == other else "covariance"
-            whose = f"'{one}'" if one == other else f"'{one}' and '{other}'"
-            if other not in covariance[one]:
-                raise InputError(
-                    "bad-covariance", f"the {what} of {whose} is missing", help="write 0 for none"
-                )
-            if not isfinite(covariance[one][other]):
-                raise InputError(
-                    "bad-covariance",
-                    f"the {what} of {whose} is {covariance[one][other]:g}",
-                    help="it is a finite number",
-                )
-
-
-def refuse_asymmetry(covariance: Matrix, names: list[str]) -> None:
-    """Raise for a matrix whose two covariances of a pair differ."""
-    for one in names:
-        for other in names:
-            here, there = covariance[one][other], covariance.get(other, {}).get(one, 0.0)
-            if not abs(here - there) <= ROUNDING * abs(here):
-                raise InputError(
-                    "bad-covariance",
-                    f"the covariance matrix is not symmetric: {here:g} for '{one}' and '{other}', "
-                    f"and {there:g} for '{other}' and '{one}'",
-                )
+def refuse_gaps_and_asymmetry(covariance: Matrix, names: list[str]) -> None:
+    """Raise for a matrix with an entry that is missing or not finite, or that differs from its mirror."""
+    for one, other in product(names, repeat=2):
+        what = f"variance of '{one}'" if one == other else f"covariance of '{one}' and '{other}'"
+        if other not in covariance[one]:
+            raise InputError("bad-covariance", f"the {what} is missing", help="write 0 for none")
+        if not isfinite(covariance[one][other]):
+            raise InputError(
+                "bad-covariance",
+                f"the {what} is {covariance[one][other]:g}",
+                help="it is a finite number",
+            )
+    for one, other in combinations(names, 2):
+        here, there = covariance[one][other], covariance[other][one]
+        if not abs(here - there) <= ROUNDING * abs(here):
+            raise InputError(
+                "bad-covariance",
+                f"the covariance matrix is not symmetric: {here:g} for '{one}' and '{other}', "
+                f"and {there:g} for '{other}' and '{one}'",
+            )
 
 
 def refuse_contradictions(known: Mapping[tuple[str, str], float]) -> None:
@@ -217,11 +209,8 @@ def refuse_contradictions(known: Mapping[tuple[str, str], float]) -> None:
             )
     names = sorted({name for pair in known for name in pair})
     if len(names) > 2:
-        import numpy as np
-
-        least = float(
-            np.linalg.eigvalsh(correlation_matrix(names, UncertainNumbers({}, dict(known))))[0]
-        )
+        matrix = correlation_matrix(names, UncertainNumbers({}, dict(known)))
+        least = float(np.linalg.eigvalsh(matrix)[0])
         if least < -ROUNDING * len(names):
             raise InputError(
                 "bad-covariance",
@@ -235,19 +224,16 @@ def refuse_contradictions(known: Mapping[tuple[str, str], float]) -> None:
 
 def correlation_matrix(names: Sequence[str], numbers: UncertainNumbers) -> Any:
     """Return the correlation matrix of some numbers."""
-    import numpy as np
-
     return np.array([[numbers.correlation(one, other) for other in names] for one in names])
 
 
 def draw_moves(names: Sequence[str], numbers: UncertainNumbers, random: Any, count: int) -> Any:
-    """Draw deviations of normally distributed numbers: a row for each number, a column for each draw."""
-    import numpy as np
+    """Draw deviations of normally distributed numbers: a row for each number, a column for each draw.
 
+    They are correlated by a factor A with A·Aᵀ the correlation matrix, which may be singular.
+    """
     normal = random.standard_normal((len(names), count))
-    if (
-        numbers.correlations
-    ):  # by a factor A with A·Aᵀ the correlation matrix, which may be singular
+    if numbers.correlations:
         values, vectors = np.linalg.eigh(correlation_matrix(names, numbers))
         normal = vectors * np.sqrt(np.maximum(values, 0.0)) @ normal
     return np.array([numbers.deviations[name] for name in names])[:, None] * normal

@@ -26,6 +26,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import copysign, erfc, exp, inf, isfinite, nan, pi, sqrt
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from exprgrad.derive.build import GraphBuilder
 from exprgrad.derive.error_rules import UNIT
 from exprgrad.derive.rules import Rule, computed, exact_rule
@@ -33,6 +35,7 @@ from exprgrad.derive.sweeps import gradient as derive
 from exprgrad.derive.switches import SwitchFunction, find_nonsmooth_nodes, switch_functions
 from exprgrad.errors import command_or_python
 from exprgrad.explain.diagnostics import DiagnosedRun
+from exprgrad.explain.digits.judgements import round_outputs
 from exprgrad.explain.places import element_places, live_nodes, to_scalar_run
 from exprgrad.graph.graph import (
     MOST_ELEMENTS,
@@ -44,6 +47,9 @@ from exprgrad.graph.graph import (
 )
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run import matrices
+from exprgrad.run.arrays.arrays import forward_arrays
+from exprgrad.run.arrays.bounds import array_data_errors
+from exprgrad.run.balls.balls import has_balls
 from exprgrad.run.evaluation import Diagnostic, Evaluator, evaluator_for, remember
 from exprgrad.run.matrices import Point
 from exprgrad.run.numbers.bounds import number_data_errors
@@ -54,15 +60,13 @@ from exprgrad.run.values.uncertain import (
     to_two_digits,
     two_digits,
 )
+from exprgrad.solvers.uncertainty.covariance import correlation_matrix, draw_moves
 
-__all__ = ["Second", "half_unit", "nonlinear_warning", "second_order_terms"]
+__all__ = ["Second", "half_unit", "nonlinear_warning", "numbers_in", "second_order_terms"]
 
-MOST_UNCERTAIN = 128
-"""The most uncertain numbers for which second derivatives are examined."""
-MOST_PRODUCTS = 4_000_000
-"""The most nodes times squared uncertain numbers for it."""
-MOST_IN_BALLS = 20_000
-"""The most in balls, which take a thousand times as long."""
+MOST_UNCERTAIN, MOST_PRODUCTS, MOST_IN_BALLS = 128, 4_000_000, 20_000
+"""Limits to second derivatives: the most uncertain numbers, the most nodes times the square of their count,
+and the most of the latter in balls, which take a thousand times as long."""
 MOST_KEPT = 8
 """The formulas whose derivative programs are kept."""
 EVALUATORS: dict[object, Evaluator] = {}
@@ -116,7 +120,7 @@ def second_order_terms(
     work = len(uncertainties) * max(len(graph), sum(map(shape_size, graph.shapes)))
     if work > MOST_ELEMENTS or many > MOST_UNCERTAIN or work * many**2 > MOST_PRODUCTS:
         message = "whether linearising is enough is not known: the formula is too large to tell"
-        return [], (warning_at(message, run, graph.output)._replace(severity="note"),)
+        return [], (nonlinear_warning(message, run, graph.output)._replace(severity="note"),)
     found: list[Second | None] = []
     told: list[Diagnostic] = []
     over, draws = to_scalar_run(run), None
@@ -127,21 +131,22 @@ def second_order_terms(
             view = DiagnosedRun(view.text, seen, view.inputs, view.values, spelled=view.spelled)
         terms = second_terms(view, numbers, u)
         told += second_warnings(run, terms, u)
-        for one in kink_warnings(view, numbers, u):
-            told.append(one._replace(node=over.origin(one.node)))
+        kinks = kink_warnings(view, numbers, u)
+        told += [one._replace(node=over.origin(one.node)) for one in kinks]
         if len(told) == before and not isfinite(view.values[view.graph.output]):
             message = (
                 "effects beyond second order are not known: in doubles the value is not finite"
             )
-            told.append(warning_at(message, run, graph.output)._replace(severity="note"))
+            told.append(nonlinear_warning(message, run, graph.output)._replace(severity="note"))
         elif len(told) == before:
             draws = draws or draw_values(over.run, numbers)
             slopes = slopes_of_value(run, sensitivities, at)
             drawn, without = drawn_terms(view, draws, slopes, u)
+            count = f"{len(draws[1]):,} draws"
             if without:
-                message = f"{without:,} of {len(draws[1]):,} draws have no finite value"
-                told.append(warning_at(f"linearising is not enough: {message}", run, graph.output))
-            told += second_warnings(run, drawn, u, f"{len(draws[1]):,} draws")
+                message = f"linearising is not enough: {without:,} of {count} have no finite value"
+                told.append(nonlinear_warning(message, run, graph.output))
+            told += second_warnings(run, drawn, u, count)
             terms = terms if drawn.enough else drawn
         found.append(terms)
     once = {one.message: one for one in told}
@@ -151,13 +156,17 @@ def second_order_terms(
 def slopes_of_value(
     run: DiagnosedRun, sensitivities: Mapping[str, Any], at: int
 ) -> dict[str, float]:
-    """Return the derivatives of one number of a run's value, by number of its inputs."""
+    """Return the derivatives of one number of a run's value, by the names of its inputs' numbers."""
     found: dict[str, float] = {}
     for name, slope in sensitivities.items():
         names = number_names(name, run.inputs[name])
-        flat = [slope] if isinstance(slope, float) else slope.ravel().tolist()
-        found.update(zip(names, flat[at * len(names) :], strict=False))
+        found.update(zip(names, numbers_in(slope)[at * len(names) :], strict=False))
     return found
+
+
+def numbers_in(value: Any) -> list[float]:
+    """Return the numbers of a tensor, in row-major order, or the number itself."""
+    return [value] if isinstance(value, float) else value.ravel().tolist()
 
 
 # Terms of second order.
@@ -171,18 +180,11 @@ def second_terms(run: DiagnosedRun, numbers: UncertainNumbers, u: float) -> Seco
     evaluator = remember(EVALUATORS, run.graph, lambda: evaluator_for(run.graph), MOST_KEPT)
     found = terms_at(DerivativeAnswers(evaluator), run.inputs, numbers, u)
     work = len(run.graph) * len(numbers.deviations) ** 2
-    if found is None or work > MOST_IN_BALLS:
+    if found is None or work > MOST_IN_BALLS or not has_balls():
         return found
     if found.enough and second_noise(evaluator, run.inputs, numbers) <= half_unit(u):
         return found
-    from exprgrad.run.balls.balls import has_balls
-
-    true = (
-        terms_at(DerivativeAnswers(evaluator, exact_rule), run.inputs, numbers, u)
-        if has_balls()
-        else None
-    )
-    return found if true is None else true
+    return terms_at(DerivativeAnswers(evaluator, exact_rule), run.inputs, numbers, u) or found
 
 
 def second_noise(
@@ -208,8 +210,6 @@ class DerivativeAnswers(NamedTuple):
         """Compute a program's outputs: in doubles, or from balls, nan for those not known precisely."""
         if self.rule is computed:
             return self.evaluator.answers(program, inputs)
-        from exprgrad.explain.digits.judgements import round_outputs
-
         return [nan if off else x for x, off in zip(*round_outputs(program, inputs), strict=True)]
 
 
@@ -221,10 +221,6 @@ def terms_at(
     names = tuple([name for name in evaluator.graph.inputs if name in numbers.deviations])
     if not names:
         return Second(0.0, 0.0, True)
-    import numpy as np
-
-    from exprgrad.solvers.uncertainty.covariance import correlation_matrix
-
     (graph, nodes), places = matrices.hessian_program(evaluator, names, rule=rule)
     answers = derivatives.answers(Program(graph, nodes), inputs)
     deviations = np.array([numbers.deviations[name] for name in names])
@@ -290,9 +286,18 @@ def second_warnings(
     run: DiagnosedRun, terms: Second | None, u: float, what: str = "terms of second order"
 ) -> Iterator[Diagnostic]:
     """Yield warnings about second-order terms, or about draws."""
-    if terms is not None and not terms.enough:
-        message = f"linearising is not enough: {what} {describe_change(terms, u)}"
-        yield warning_at(message, run, run.graph.output)
+    if terms is None or terms.enough:
+        return
+    parts = []
+    if abs(terms.shift) > half_unit(u):
+        parts.append(f"shift the value by {two_digits(terms.shift)}")
+    if abs(terms.value - u) > half_unit(u):
+        parts.append(f"make its uncertainty {two_digits(terms.value)}, not {two_digits(u)}")
+    change = " and ".join(parts) or "are too rare among the draws to tell"
+    if terms.value != terms.value:
+        change = f"are larger than those of first order, {two_digits(u)}"
+    message = f"linearising is not enough: {what} {change}"
+    yield nonlinear_warning(message, run, run.graph.output)
 
 
 def kink_warnings(view: DiagnosedRun, numbers: UncertainNumbers, u: float) -> Iterator[Diagnostic]:
@@ -308,31 +313,16 @@ def kink_warnings(view: DiagnosedRun, numbers: UncertainNumbers, u: float) -> It
             far = f"{count} standard {many} away" if abs(k) > HERE else "here"
             code = BY_NAME[view.graph.kinds[node]].special[0].code
             message = f"linearising is not enough: {view.label(node)} has a {code} {far}"
-            yield warning_at(message, view, node)
-
-
-def describe_change(terms: Second, u: float) -> str:
-    """Say what second-order terms change."""
-    if terms.value != terms.value:
-        return f"are larger than those of first order, {two_digits(u)}"
-    parts = []
-    if abs(terms.shift) > half_unit(u):
-        parts.append(f"shift the value by {two_digits(terms.shift)}")
-    if abs(terms.value - u) > half_unit(u):
-        parts.append(f"make its uncertainty {two_digits(terms.value)}, not {two_digits(u)}")
-    return " and ".join(parts) or "are too rare among the draws to tell"
-
-
-def warning_at(message: str, run: DiagnosedRun, node: int) -> Diagnostic:
-    """Return a warning about a node, with help on Monte Carlo."""
-    help = command_or_python("--mc 1000000 samples it", "run.propagate(mc=1_000_000) samples it")
-    return nonlinear_warning(message, run, node, help)
+            yield nonlinear_warning(message, view, node)
 
 
 def nonlinear_warning(
     message: str, run: DiagnosedRun, node: int, help: str | None = None
 ) -> Diagnostic:
-    """Return a warning about a node, with some help."""
+    """Return a warning about a node, by default with help on Monte Carlo."""
+    help = help or command_or_python(
+        "--mc 1000000 samples it", "run.propagate(mc=1_000_000) samples it"
+    )
     return Diagnostic("nonlinear", "warning", message, node, run.graph.span(node), help, None)
 
 
@@ -344,11 +334,6 @@ Draws = tuple[dict[str, Any], Any, list[Any]]
 
 def draw_values(run: DiagnosedRun, numbers: UncertainNumbers) -> Draws:
     """Draw the inputs, the first draw being their means: the larger the graph, the fewer draws."""
-    import numpy as np
-
-    from exprgrad.run.arrays import arrays
-    from exprgrad.solvers.uncertainty.covariance import draw_moves
-
     graph, inputs = run.graph, run.inputs
     names = [name for name in graph.inputs if name in numbers.deviations]
     count = max(min(MOST_DRAWS, MOST_AT_ONCE // len(graph)), LEAST_DRAWS)
@@ -356,7 +341,7 @@ def draw_values(run: DiagnosedRun, numbers: UncertainNumbers) -> Draws:
     moves[:, 0] = 0.0
     drawn = {name: inputs[name] + move for name, move in zip(names, moves, strict=True)}
     moved = {name: x - inputs[name] for name, x in drawn.items()}
-    return moved, np.zeros(count), arrays.forward_arrays(graph, {**inputs, **drawn})
+    return moved, np.zeros(count), forward_arrays(graph, {**inputs, **drawn})
 
 
 def drawn_terms(
@@ -373,18 +358,12 @@ def drawn_terms(
     Rounding may have caused D, so its error bound is subtracted.  Source: R. Y. Rubinstein and D. P.
     Kroese, Simulation and the Monte Carlo Method (2017), section 5.2 (control variates).
     """
-    import numpy as np
-
-    from exprgrad.run.arrays import bounds
-
     moves, zero, values = draws
     with np.errstate(all="ignore"):
         y = values[run.graph.output] + zero
         parts = [slopes[name] * move for name, move in moves.items()]
         line = sum(parts) + zero
-        error = (
-            bounds.array_data_errors(run.graph, values, [run.graph.output])[run.graph.output] + zero
-        )
+        error = array_data_errors(run.graph, values, [run.graph.output])[run.graph.output] + zero
         error = np.nan_to_num(error + error[0] + 4 * UNIT * sum(map(np.abs, parts)), nan=inf)
         off = y - y[0] - line
         off = np.sign(off) * np.maximum(np.abs(off) - error, 0.0)

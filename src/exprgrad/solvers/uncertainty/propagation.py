@@ -12,6 +12,8 @@ from math import inf, isfinite
 from os import PathLike, fspath
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from exprgrad.derive.build import GraphBuilder
 from exprgrad.errors import RequestError, command_or_python, whole_number
 from exprgrad.explain.derivatives import Derivatives
@@ -20,6 +22,9 @@ from exprgrad.explain.limits import COUNTED, MOST_DRAWS
 from exprgrad.explain.places import element_places, to_scalar_run
 from exprgrad.graph.graph import Program, shape_size
 from exprgrad.run import matrices
+from exprgrad.run.arrays.arrays import float_or_array, forward_arrays
+from exprgrad.run.arrays.bounds import array_data_errors
+from exprgrad.run.engines.compiled import build_kernel
 from exprgrad.run.evaluation import Diagnostic, evaluator_for
 from exprgrad.run.matrices import Point
 from exprgrad.run.values.inputs import refuse_text
@@ -30,10 +35,12 @@ from exprgrad.run.values.uncertain import (
     number_names,
     plus_minus,
 )
+from exprgrad.solvers.uncertainty.covariance import correlate_spread, covariance_in, draw_moves
 from exprgrad.solvers.uncertainty.nonlinear import (
     Second,
     half_unit,
     nonlinear_warning,
+    numbers_in,
     second_order_terms,
 )
 
@@ -81,8 +88,8 @@ class Sampled(NamedTuple):
         if rounded > half_unit(u):
             message = (
                 f"rounding may have moved the draws' values by {rounded:.2g}, which hides digits "
+                f"of their mean and of their standard deviation, {u:.2g}"
             )
-            message += f"of their mean and of their standard deviation, {u:.2g}"
             yield nonlinear_warning(message, run, output)._replace(code="lost-digits")
 
 
@@ -150,8 +157,6 @@ def uncertainty_of(
         raise RequestError("bad-value", f"{seed!r} is not a seed: a whole number from 0 on")
     known = Spread({}, {}) if spread is None else spread
     if correlation or covariance is not None:
-        from exprgrad.solvers.uncertainty.covariance import correlate_spread, covariance_in
-
         if isinstance(covariance, str):
             refuse_text(covariance, "covariance")
         if isinstance(covariance, PathLike):
@@ -178,14 +183,15 @@ def propagate_uncertainty(
     names = tuple([name for name in run.graph.inputs if name in spread.deviations])
     deviations = {name: spread.deviations[name] for name in names}
     estimate = run.true.value
-    is_swept = not names or (run.wrt is not None and {*names} <= {*run.wrt})
-    swept = run
-    if not is_swept:
-        swept = DiagnosedRun.of(run.text, evaluator_for(run.graph), run.inputs, names, run.spelled)
     if run.graph.shape(run.graph.output):
         slopes, lost = slopes_of_tensor(run, names) if names else ({}, ())
     else:
-        slopes, lost = {name: swept.true.gradient[name] for name in names}, ()
+        swept = run
+        if run.wrt is None or not {*names} <= {*run.wrt}:
+            evaluator = evaluator_for(run.graph)
+            swept = DiagnosedRun.of(run.text, evaluator, run.inputs, names, run.spelled)
+        slopes, known = {name: swept.true.gradient[name] for name in names}, run.true.diagnostics
+        lost = tuple(one for one in swept.true.diagnostics if one not in known)
     found = of_first_order(run, estimate, slopes, deviations, spread)
     moving = {
         label: u
@@ -195,15 +201,15 @@ def propagate_uncertainty(
         )
         if u
     }
-    known = {pair: r for pair, r in spread.correlations.items() if {*pair} <= moving.keys()}
-    numbers = UncertainNumbers(moving, known)
+    related = {pair: r for pair, r in spread.correlations.items() if {*pair} <= moving.keys()}
+    numbers = UncertainNumbers(moving, related)
     terms, told = second_order_terms(run, numbers, numbers_in(found.value), found.sensitivities)
     second = terms[0] if isinstance(estimate, float) and terms else terms or None
-    told = (*missing_derivatives(swept, run), *lost, *unknown_uncertainty(run, found), *told)
+    told = (*lost, *unknown_uncertainty(run, found), *told)
     if not draws:
         return found._replace(second=second, diagnostics=told)
     sample = sample_values(run, numbers, draws, seed)
-    told = (*(one._replace(help=None) for one in told), *sample.diagnostics(run))
+    told = tuple(one._replace(help=None) for one in (*told, *sample.diagnostics(run)))
     return found._replace(second=second, sample=sample, diagnostics=told)
 
 
@@ -219,19 +225,6 @@ def slopes_of_tensor(
     return {name: slopes[label, name] for name in names}, found.diagnostics
 
 
-def numbers_in(value: Any) -> list[float]:
-    """Return the numbers of a tensor, in row-major order, or the number itself."""
-    return [value] if isinstance(value, float) else value.ravel().tolist()
-
-
-def missing_derivatives(swept: DiagnosedRun, run: DiagnosedRun) -> tuple[Diagnostic, ...]:
-    """Warn about derivatives that a run lacks and its uncertainty needs."""
-    if swept is run or run.graph.shape(run.graph.output):
-        return ()
-    known = run.true.diagnostics
-    return tuple(one for one in swept.true.diagnostics if one not in known)
-
-
 def of_first_order(
     run: DiagnosedRun,
     estimate: Any,
@@ -244,10 +237,6 @@ def of_first_order(
     Parts are c_i = u(x_i)·∂f/∂x_i, and t_i = Σ_j r_ij·c_j.  Then u² = Σ c_i·t_i, and the share of part i is
     c_i·t_i/u²; all are 0 where u is.
     """
-    import numpy as np
-
-    from exprgrad.run.arrays.arrays import float_or_array
-
     shape = run.graph.shape(run.graph.output)
     columns: list[Any] = []
     places: dict[str, int] = {}
@@ -273,10 +262,11 @@ def of_first_order(
         variances = np.maximum(products.sum(axis=1), 0.0)
         weights = products / np.where(variances == 0, 1.0, variances)[:, None]
         value = np.where(np.isfinite(largest), unit[:, 0] * np.sqrt(variances), largest)
-    shares = {}
-    for name in deviations:
-        own = weights[:, [owner == name for owner in owners]].sum(axis=1)
-        shares[name] = float_or_array(own.reshape(shape))
+    owned = np.array(owners)
+    shares = {
+        name: float_or_array(weights[:, owned == name].sum(axis=1).reshape(shape))
+        for name in deviations
+    }
     number = float_or_array(value.reshape(shape))
     return Uncertainty(
         estimate, number, shares, slopes, deviations, spread.correlations, covariance
@@ -306,12 +296,6 @@ def sample_values(run: DiagnosedRun, numbers: UncertainNumbers, draws: int, seed
 
     Raises ``RequestError`` for tensors of more than 4,096 numbers over all nodes.
     """
-    import numpy as np
-
-    from exprgrad.run.arrays import arrays
-    from exprgrad.run.engines.compiled import build_kernel
-    from exprgrad.solvers.uncertainty.covariance import draw_moves
-
     over = to_scalar_run(run)
     outputs = [over.node(run.graph.output, place) for place in element_places(run.value)]
     graph, inputs = over.run.graph, over.run.inputs
@@ -337,20 +321,15 @@ def sample_values(run: DiagnosedRun, numbers: UncertainNumbers, draws: int, seed
         values[:, start : start + rows] = block
         if not start:
             off = rounded_by(program, dict(zip(names, columns[:, :BOUNDED], strict=True)))
-    rounded = arrays.float_or_array(off.reshape(np.shape(run.value)))
+    rounded = float_or_array(off.reshape(np.shape(run.value)))
     return describe_samples(values, draws, seed, run.value)._replace(rounded=rounded)
 
 
 def rounded_by(program: Program, columns: Mapping[str, Any]) -> Any:
     """Bound each output's rounding over some columns, as the root of the mean square."""
-    import numpy as np
-
-    from exprgrad.run.arrays import arrays
-    from exprgrad.run.arrays.bounds import array_data_errors
-
     graph, outputs = program
     with np.errstate(all="ignore"):
-        values = arrays.forward_arrays(graph, columns)
+        values = forward_arrays(graph, columns)
         errors = array_data_errors(graph, values, outputs)
         squares = [
             np.where(np.isfinite(values[node]), np.nan_to_num(errors[node], nan=inf) ** 2, 0.0)
@@ -361,10 +340,6 @@ def rounded_by(program: Program, columns: Mapping[str, Any]) -> Any:
 
 def describe_samples(values: Any, draws: int, seed: int, like: Any) -> Sampled:
     """Compute statistics of drawn values, a row for each number of a value ``like`` them."""
-    import numpy as np
-
-    from exprgrad.run.arrays.arrays import float_or_array
-
     good = np.isfinite(values).all(axis=0)
     kept = values[:, good] if not good.all() else values
     without = draws - kept.shape[1]

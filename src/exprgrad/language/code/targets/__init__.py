@@ -1,4 +1,4 @@
-"""The languages that programs are written in: a file each, which binds a ``Target`` in capitals."""
+"""The target languages of programs: a file each, which binds a ``Target`` in capitals."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["TARGETS"]
 
 
 def find_targets() -> dict[str, Target]:
-    """The targets by name, as they stand in lists."""
+    """Find the targets, by name, in the order of lists."""
     names = [module.name for module in iter_modules(__path__)]
     found = [getattr(import_module(f"{__name__}.{name}"), name.upper()) for name in names]
     return {target.name: target for target in sorted(found, key=lambda target: target.place)}

@@ -31,7 +31,7 @@ RESERVED = """
 MATH_NUMBERS = "1_PI 2_PI 2_SQRTPI E LN10 LN2 LOG10E LOG2E PI PI_2 PI_4 SQRT1_2 SQRT2"
 """Numbers that ``<math.h>`` defines unless it is held to C99: ``M_PI``, ``M_E``…"""
 FLOATS = ["", "f", "l", "f32", "f64", "f128", "f32x", "f64x"]
-"""How the names of functions and numbers end for the types of C."""
+"""The endings of names of functions and numbers, by C's types."""
 LIBRARY = """
     acos acosh asin asinh atan atan2 atanh canonicalize cbrt ceil copysign cos cosh drem erf erfc exp exp10
     exp2 expm1 fabs fdim finite floor fma fmax fmaximum fmaximum_mag fmaximum_mag_num fmaximum_num fmaxmag
@@ -41,9 +41,9 @@ LIBRARY = """
     round roundeven scalb scalbln scalbn setpayload setpayloadsig significand sin sincos sinh sqrt tan tanh
     tgamma totalorder totalordermag trunc ufromfp ufromfpx y0 y1 yn
 """
-"""Functions of ``<math.h>``, and below others that compilers know of themselves.
+"""Functions of ``<math.h>``; ``BUILT_IN`` has others that compilers know without a header.
 
-Parameters may bear these names, a function may not.
+A parameter may have one of these names, a function may not.
 """
 BUILT_IN = """
     abort abs alloca calloc exit ffs free index labs lgamma_r lgammaf_r lgammal_r malloc memcpy memset

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.code.target import (
     C_LIKE,
     COMPARISON,
@@ -12,7 +13,6 @@ from exprgrad.language.code.target import (
     FunctionLayout,
     Repeat,
     Target,
-    functions_of_rows,
     operator_form,
 )  # fmt: skip
 
@@ -25,6 +25,11 @@ RESERVED = """
     private protected public return set short static super switch synchronized this throw throws
     transient true try typeof undefined var void volatile while with yield Infinity NaN Math Number
 """
+MATH = """
+    abs acos acosh asin asinh atan atan2 atanh cbrt ceil clz32 cos cosh exp expm1 floor fround hypot imul
+    log log10 log1p log2 max min pow random round sign sin sinh sqrt tan tanh trunc
+"""
+"""The functions of ES2015's ``Math``."""
 HELPERS = {
     "mod": """/** The floor modulus, with the sign of y; NaN where y is 0. */
 function F_mod(x, y) {
@@ -48,7 +53,7 @@ function F_round(x) {
 
 
 def object_key(name: str) -> str:
-    """A name as a key of an object."""
+    """Write a name as the key of an object."""
     if name == "__proto__":
         return '["__proto__"]'
     return name if name.isascii() else json.dumps(name, ensure_ascii=False)
@@ -81,11 +86,9 @@ JAVASCRIPT = Target(
         "ne": operator_form(" !== ", COMPARISON, SUM, SUM),
         "flag": Form("Number({0})"),
     },
-    calls=functions_of_rows(
-        "Math.",
-        "sqrt exp expm1 log log2 log10 log1p sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh "
-        "atanh cbrt hypot abs sign floor ceil trunc min max",
-    ),
+    calls={
+        word: f"Math.{word}" for word in MATH.split() if word in BY_NAME.keys() - HELPERS.keys()
+    },
     constants={"pi": "Math.PI", "inf": "Infinity", "nan": "NaN"},
     reserved=frozenset(RESERVED.split()),
     about="ES2015, for browsers and Node.  Inputs are numbers.",

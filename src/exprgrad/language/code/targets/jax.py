@@ -22,7 +22,7 @@ REPEAT = Repeat(
     "{states} = jax.lax.while_loop(lambda state: jnp.any(state[-1] != 0.0), turn, state)",
     "{operands} = jnp.broadcast_arrays(*(jnp.float64(x) for x in ({operands})))",
 )
-"""A program that is repeated in all places, until it is done in the last; ``jax.jit`` takes it too."""
+"""A loop over whole arrays, which ends once every element is done; ``jax.jit`` takes it, too."""
 
 JAX = Target(
     name="jax",

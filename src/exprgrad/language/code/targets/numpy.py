@@ -1,7 +1,7 @@
-"""NumPy: numbers and arrays of doubles; and how libraries like it write operations on tensors.
+"""NumPy: numbers and arrays of doubles; also the spellings that libraries like it share.
 
-A structural row that is not in the table is lowered to others by its own ``formula`` and becomes a
-function: a new row needs nothing here.
+A structural row without a spelling is lowered by its own ``formula`` and becomes a function: a new row
+needs no change here.
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ FUNCTIONS = (
     "asinh=arcsinh acosh=arccosh atan2=arctan2 cbrt hypot mod pow=power abs sign floor ceil round trunc "
     "min=minimum max=maximum logaddexp"
 )
-"""Rows that NumPy and what follows it have, by their names there."""
+"""The functions that NumPy and libraries like it share: a row, or ``row=name``."""
 ABOUT = "Inputs are numbers or arrays that broadcast; all that is returned has their common shape."
 ITSELF = Form("{0}", ATOM, (ATOM,))
-"""An operand that is the result."""
+"""The form of an operation that changes nothing."""
 NAMES = functions_of_rows(
     "",
     "dot outer trace diag sum mean prod reduce_max=max reduce_min=min transpose reshape "
     "broadcast=broadcast_to concat=concatenate stack cumsum cumprod flip",
 )
-"""What NumPy calls structural rows."""
+"""NumPy's names of structural rows."""
 
 
 def take_input(array: str, about: str) -> str:
-    """The function that takes an input of a program of tensors."""
+    """Write the function that takes an input of a program of tensors."""
     return f'''def F_input(x, shape):
     """x as {about}."""
     x = {array}
@@ -75,17 +75,20 @@ def elementwise_forms(library: str, flag: Form) -> dict[str, Form]:
 def structural_spellings(
     library: str, others: str = "", *, axis: str = "axis", keep: str = "keepdims"
 ) -> dict[str, Spelling]:
-    """Structural rows as NumPy writes them, for a library like it.
+    """NumPy's spellings of structural rows, for a library like it.
 
-    ``others`` are functions that have other names there; ``axis`` and ``keep`` are what reductions and
-    joins call their settings.
+    ``others`` are functions with other names there; ``axis`` and ``keep`` are the names of settings.
     """
     names = {**NAMES, **functions_of_rows("", others)}
     function = {row: f"{library}.{name}" for row, name in names.items()}
     reductions = ("sum", "mean", "prod", "reduce_max", "reduce_min")
     return {
         "matmul": lambda o: Form("{0} @ {1}", MATMUL, (MATMUL, SIGN)),
-        "index": index_form,
+        "index": lambda o: (
+            Form(f"{{0}}[{', '.join(map(index_text, o.settings[0]))}]", ATOM, (ATOM,))
+            if o.settings[0]
+            else ITSELF
+        ),
         "transpose": transpose_spelling(function["transpose"]),
         "reshape": reshape_spelling(function["reshape"]),
         "broadcast": broadcast_spelling(function["broadcast"], f"{library}.full({{shape}}, {{0}})"),
@@ -103,18 +106,12 @@ def structural_spellings(
 
 
 def operands_alone(function: str) -> Spelling:
-    """A function of operands and nothing else."""
+    """The spelling of a function without settings."""
     return lambda o: application_form(function, len(o.operands))
 
 
-def index_form(o: Structure) -> Form:
-    """A part of an operand."""
-    places = ", ".join(map(index_text, o.settings[0]))
-    return Form(f"{{0}}[{places}]", ATOM, (ATOM,)) if places else ITSELF
-
-
 def transpose_spelling(function: str) -> Spelling:
-    """A matrix's ``.T``; else the axes in their new order."""
+    """The spelling of a transpose: a matrix's ``.T``, or the axes in their new order."""
 
     def spelled(o: Structure) -> Form:
         rank = len(o.shape)
@@ -128,12 +125,12 @@ def transpose_spelling(function: str) -> Spelling:
 
 
 def reshape_spelling(function: str, *, number: str = "") -> Spelling:
-    """An operand in the result's shape; ``number`` makes a number of an array without axes."""
+    """The spelling of a reshape; ``number`` makes a number of an array without axes."""
     return lambda o: Form(f"{function}({{0}}, {o.shape}){shape_text(o.shape, '', number)}")
 
 
 def broadcast_spelling(function: str, full: str) -> Spelling:
-    """An operand repeated; a number that is written out fills a new tensor."""
+    """The spelling of a broadcast; ``full`` is that of a literal number, which fills a new tensor."""
 
     def spelled(o: Structure) -> Form:
         text = full if o.literal else f"{function}({{0}}, {{shape}})"
@@ -143,7 +140,7 @@ def broadcast_spelling(function: str, full: str) -> Spelling:
 
 
 def reduction_spelling(function: str, axis: str, keep: str) -> Spelling:
-    """A reduction; all axes need no mention where none is kept."""
+    """The spelling of a reduction, which names its axes unless it takes all and keeps none."""
 
     def spelled(o: Structure) -> Form:
         axes, kept = normalize_axes(o.settings[0], o.operands[0]), bool(o.settings[1])
@@ -156,7 +153,7 @@ def reduction_spelling(function: str, axis: str, keep: str) -> Spelling:
 
 
 def running_spelling(function: str, flip: str, axis: str) -> Spelling:
-    """A running sum or product; one from the end is that of what is turned round, and turned back."""
+    """The spelling of a running sum or product; one from the end flips its operand and its result."""
 
     def spelled(o: Structure) -> Form:
         at, reverse = normalize_axis(o.settings[0] or 0, o.shape), o.settings[1]
@@ -169,7 +166,7 @@ def running_spelling(function: str, flip: str, axis: str) -> Spelling:
 
 
 def side_by_side(function: str, axis: str) -> Spelling:
-    """Operands in a tuple, joined along an axis."""
+    """The spelling of a join of operands along an axis."""
 
     def spelled(o: Structure) -> Form:
         at, count = normalize_axis(o.settings[0], o.shape), len(o.operands)
@@ -180,7 +177,7 @@ def side_by_side(function: str, axis: str) -> Spelling:
 
 
 def padded_spelling(function: str, reshaping: str, *, flat: bool = False) -> Spelling:
-    """Zeros around an operand, to put it in place; ``flat``: in one list, the last axis first."""
+    """The spelling of zeros around an operand; ``flat``: in one list, the last axis first."""
 
     def spelled(o: Structure) -> Form:
         shape, places = o.settings
@@ -202,7 +199,7 @@ ARRAY_REPEAT = Repeat(
     "{name} = np.where({go}, {text}, {name})",
     before="{operands} = np.broadcast_arrays({operands})",
 )
-"""A program that is repeated in all places of arrays, until it is done in the last."""
+"""A loop over whole arrays, which ends once every element is done."""
 NUMPY = Target(
     name="numpy",
     title="NumPy",

@@ -1,4 +1,4 @@
-"""Python: floats and ``math``, which raises where IEEE has an answer."""
+"""Python: floats and ``math``, whose errors become IEEE's answers."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ __all__ = ["BARE", "CAREFUL", "LIBRARY", "PYTHON", "RESERVED", "SHARED", "python
 REPEAT = Repeat("{name} = {text}", "while {go}:", "{name} = {text}")
 RESERVED = frozenset(keyword.kwlist) | {"__debug__", "abs", "float", "map", "round"}
 LIBRARY = frozenset(["OverflowError", "ValueError", "tuple"])
-"""What helpers call: parameters may bear these names, a function may not."""
+"""The names that helpers use: a parameter may have one of them, a function may not."""
 
 
 def python_layout(imports: str, decorator: str = "", repeat: Repeat = REPEAT) -> FunctionLayout:
-    """A function in Python."""
+    """The layout of a function in Python."""
     return FunctionLayout(
         file=f"{imports}\n\n\n{decorator}{{head}}\n{{comment}}\n{{body}}\n{{helpers}}",
         comment=('    """', "    ", '\n    """'),
@@ -50,7 +50,7 @@ def python_layout(imports: str, decorator: str = "", repeat: Repeat = REPEAT) ->
 
 
 def rule_in_python(rule: str) -> str:
-    """A short rule of the op table in Python."""
+    """Write a short rule of the op table in Python."""
     text = re.sub("[0-9]+", r"\g<0>.0", rule.replace("abs(x) < inf", "math.isfinite(x)"))
     return re.sub(r"\binf\b", "math.inf", text)
 
@@ -64,7 +64,7 @@ OUTSIDE = {
     for row in BY_NAME
     if row in IN_MATH and BY_NAME[row].domain and len(BY_NAME[row].names) == 1
 }
-"""Functions that raise outside their domain, and IEEE's answer there."""
+"""A function that raises outside its domain → IEEE's answer there."""
 OVERFLOWING = {
     "exp": "math.inf",
     "exp2": "math.inf",
@@ -72,13 +72,13 @@ OVERFLOWING = {
     "sinh": "math.copysign(math.inf, x)",
     "cosh": "math.inf",
 }
-"""Functions that raise where they overflow, and IEEE's answer there."""
+"""A function that raises where it overflows → IEEE's answer there."""
 ROUNDINGS = {
     "floor": ("math.floor", "The greatest whole number not above x"),
     "ceil": ("math.ceil", "The least whole number not below x"),
     "round": ("round", "The nearest whole number; halves go to the even one"),
 }
-"""Roundings, which raise for what is not finite and lose the sign of 0."""
+"""A rounding → its function, which raises for infinity and nan and loses the sign of 0, and its title."""
 HELPERS = {
     **{
         row: f'''def F_{row}(x):
@@ -166,10 +166,10 @@ PYTHON = Target(
     helpers=HELPERS,
 )
 
-# What ``f.function()`` compiles: not meant to be read, and with no name or comment of the user's.
+# The target that ``f.function()`` compiles: nobody reads it, and it has no names or comments of the user.
 
 SHARED = ("cbrt",)
-"""The rows that are the sweep's own functions, and are called as such."""
+"""The rows that call the sweep's own functions."""
 CAREFUL = PYTHON._replace(
     layout=PYTHON.layout._replace(
         file="{head}\n{body}\n{helpers}", helper="def {name}({parameters}):\n{body}\n"
@@ -177,7 +177,7 @@ CAREFUL = PYTHON._replace(
     calls={**PYTHON.calls, **{row: row for row in SHARED}},
     numbered=True,
 )
-"""Python with the sweep's numbers, to the bit."""
+"""Python with the sweep's numbers, bit for bit."""
 INLINE = {
     "div": operator_form("/", PRODUCT, PRODUCT, SIGN),
     "mod": operator_form(" % ", PRODUCT, PRODUCT, SIGN),
@@ -194,4 +194,4 @@ BARE = CAREFUL._replace(
     calls={**CAREFUL.calls, **{row: f"math.{row}" for row in (*OUTSIDE, *OVERFLOWING)}},
     helpers={"sign": HELPERS["sign"]},
 )
-"""The same where nothing raises: where IEEE has another answer than ``math``, an exception is raised."""
+"""The same without helpers: an exception is raised where IEEE's answer differs from that of ``math``."""

@@ -1,7 +1,7 @@
-"""SQL that DuckDB, PostgreSQL and SQLite read alike: a query that adds columns to a table.
+"""SQL for DuckDB, PostgreSQL and SQLite: a query that adds columns to a table.
 
-A database has no nan to rely on, for it orders it above all numbers, and PostgreSQL raises where a
-function leaves its domain: there the answer is NULL.
+Outside a function's domain the answer is NULL: databases order nan above all numbers, and PostgreSQL
+raises there.
 """
 
 from __future__ import annotations
@@ -41,18 +41,18 @@ KEYWORDS = """
     transaction trigger true unbounded union unique unpivot update user using vacuum values variadic
     verbose view virtual when where window with without
 """
-"""Words that are no columns without quotes in one of the three databases."""
+"""Words that one of the three databases takes for a column only in quotes."""
 QUOTED = frozenset(KEYWORDS.split())
 UNQUOTED = re.compile(r"[a-z_][a-z0-9_]*")
 
 
 def quote_column(name: str) -> str:
-    """A column's name, in quotes where it means something else, or another name, without them."""
+    """Write a column's name, in quotes if it is a keyword or has capitals or other signs."""
     return name if UNQUOTED.fullmatch(name) and name not in QUOTED else f'"{name}"'
 
 
 def guard_domain(text: str, domain: str) -> Form:
-    """A function of ``{0}``, which is NULL outside the function's domain."""
+    """The form of a function that is NULL outside its domain."""
     return Form(text.replace("{0}", f"CASE WHEN {domain} THEN {{0}} END"))
 
 

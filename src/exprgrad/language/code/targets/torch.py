@@ -1,4 +1,4 @@
-"""PyTorch: tensors of doubles, on the device where the inputs are."""
+"""PyTorch: tensors of doubles, on the inputs' device."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["TORCH"]
 
 
 def product_by_axes(o: Structure) -> Form:
-    """A product, whose axes PyTorch takes one at a time: the last first."""
+    """The spelling of a product, which PyTorch takes along one axis at a time: the last first."""
     axes, kept = normalize_axes(o.settings[0], o.operands[0]), bool(o.settings[1])
     if len(axes) == len(o.operands[0]) and not kept:
         return Form("torch.prod({0})")
@@ -46,7 +46,7 @@ REPEAT = Repeat(
     before="{operands} = torch.broadcast_tensors("
     "*(torch.as_tensor(x, dtype=torch.float64) for x in ({operands})))",
 )
-"""A program that is repeated in all places, until it is done in the last."""
+"""A loop over whole tensors, which ends once every element is done."""
 
 TORCH = Target(
     name="torch",
