@@ -29,7 +29,7 @@ function flights({kind, node, edge, value}) {
 function land() {
   cancelAnimationFrame(flight);
   travellers.replaceChildren();
-  landing?.classList.remove("coming");
+  if (landing) landing.classList.remove("coming");
   landing = null;
 }
 
