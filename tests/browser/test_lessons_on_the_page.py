@@ -278,6 +278,16 @@ MARKS = """svg => [...svg.querySelectorAll(".tick")].map(text => [
 ])"""
 
 
+CUT = """svg => {
+  const own = svg.getBoundingClientRect();
+  const isCut = ({left, right, top, bottom}) =>
+    left < own.left || right > own.right || top < own.top || bottom > own.bottom;
+  return [...svg.querySelectorAll(".tick")]
+    .filter(text => isCut(text.getBoundingClientRect())).map(text => text.textContent);
+}"""
+"""The numbers at a plot's axes that do not lie within it whole."""
+
+
 def scale_of(svg: Any, *, up: bool) -> tuple[float, float, float]:
     """A number at an axis, its place in the frame, from the left or from below, and a unit's length."""
     found = [
@@ -328,6 +338,7 @@ def test_the_valley_is_seen(rate: str, width: int, browse: Any) -> None:
         assert along[0] * grads[1] == pytest.approx(along[1] * grads[0], rel=1e-3, abs=1e-3)
         assert along[0] * grads[0] >= 0 and along[1] * grads[1] >= 0
     assert (len(windows) > 2) == (rate == "0.011")
+    assert svg.evaluate(CUT) == []
     heights = [height for _, height, *_ in svg.evaluate(MARKS)]
     assert len(heights) >= 6 and min(heights) >= 11
     # Contours reach all four sides of the frame, or nearly.
@@ -461,6 +472,28 @@ def test_a_network_opens_on_what_it_learns(width: int, height: int, browse: Any)
         press(page, "Ask me")
     press(page, "Grads")
     assert page.locator("#graph input").first.is_visible()
+
+
+def test_long_numbers_at_the_axes_are_whole(browse: Any) -> None:
+    page = lesson_page(browse, "descent")
+    part = open_part(page, 1)
+    part.get_by_role("textbox", name="Rate").fill("0.0135")
+    for _ in range(30):
+        part.get_by_role("button", name="A step down").click()
+    svg = part.locator("svg.plot").first
+    assert any("e+06" in text for text in svg.locator(".tick").all_text_contents())
+    assert svg.evaluate(CUT) == []
+
+
+def test_training_steps_for_nobody(browse: Any) -> None:
+    """A task that asks for the last step is not done while the graph is folded: training ends there."""
+    page = lesson_page(browse, "network")
+    press(page, "One step")
+    item = page.locator("#tasks li").first
+    assert answer_task(item, "w3") == "✓ Right."
+    assert not item.get_by_role("checkbox").is_checked()
+    press(page, "The whole graph")
+    assert item.get_by_role("checkbox").is_checked()
 
 
 def test_an_address_with_a_step_shows_the_graph(browse: Any) -> None:

@@ -159,3 +159,13 @@ def test_pygraphviz_draws_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
         return re.sub(r'(?:x|y|d|width|height|viewBox|style)="[^"]*"', "", text)
 
     assert number.sub("0", bare(svg)) == number.sub("0", bare(other))
+
+
+def test_a_shape_beside_data_and_grad_has_room() -> None:
+    """The page writes it in letters of 12, of which no digit, sign or blank of it needs more than five."""
+    svg = page_picture(parse("sum(X @ W)").gradient(X=[[1, 2], [3, -1]], W=[[2, 0], [1, -2]]), 6)
+    cards = re.findall(
+        r'<g id="n\d+" class="node input">.*?"word note" x="([\d.]+)".*?"word" x="([\d.]+)"', svg
+    )
+    assert len(cards) == 2
+    assert all(float(word) - float(note) >= 5 * len("(2, 2)") for note, word in cards)

@@ -302,6 +302,8 @@ def node_label(run: SweptRun, node: int, card: Card, manner: DrawingOptions) -> 
     elif kind == INPUT:
         line, fill = look.PILL_LINE, look.PILL
     if kind == INPUT:  # a pill is low: the name stands left of data and grad
+        if manner.room:  # the page writes a note as large as the rest
+            note = styled_label(tuple(piece._replace(role="const") for piece in card.note))
         left = (
             label_table(table_row(table_cell(name)), table_row(table_cell(note))) if note else name
         )

@@ -59,12 +59,12 @@ function show() {
   app.now = now;
   app.done = app.steps.slice(0, app.at);
   for (const view of views) view();
-  fit(written);
-  // Only now, for it needs the layout.
-  $("said").scrollTop = 0;
-  // The frame is as large as the sentence below it leaves it.
+  // Only now, for it needs the layout: the frame is as large as the sentence below it leaves it.
   follow();
+  $("said").scrollTop = 0;
   app.cull?.();
+  // Last of all what is written is measured: once, with what has come in sight.
+  fit(written);
   beside();
   (app.later ?? writeLists)();
 }

@@ -51,7 +51,7 @@ function changes() {
 // A text in the graph that takes no more than its room, whatever the font.
 function fill(text, words, room) {
   if (text.textContent === words) return;
-  text.textContent = words;
+  set(text, {textLength: false}).textContent = words;
   rooms.set(text, room);
   written.add(text);
 }
@@ -59,12 +59,12 @@ function fill(text, words, room) {
 const rooms = new Map, written = new Set, WIDEST = 9;
 // All are measured together: each change would have the next measure lay out the whole graph again.
 function fit(texts) {
-  for (const text of texts) if (text.hasAttribute("textLength")) set(text, {textLength: false});
   // No character of a number is wider than so: most are not measured.
   const wide = [...texts].filter(text => text.textContent.length * WIDEST > rooms.get(text) && text.getComputedTextLength() > rooms.get(text));
-  for (const text of wide) set(text, {textLength: rooms.get(text), lengthAdjust: "spacingAndGlyphs"});
+  wide.forEach(squeezeText);
   written.clear();
 }
+const squeezeText = text => set(text, {textLength: rooms.get(text), lengthAdjust: "spacingAndGlyphs"});
 
 // The first cell of a row is its head.  What is no list of cells is a row that was made.
 const row = (cells, attributes) =>

@@ -24,16 +24,17 @@ const contour = (values, level) => lines(([i, j], [k, l]) => {
   if (from < level !== to < level && isFinite(from + to)) return (level - from) / (to - from);
 });
 
-const LEFT = 40, RIM = 6, BELOW = 20;
-// A plot over axes, each from its low end to its high one, with numbers at round places.
+const LEFT = 40, RIM = 6, RIGHT = 20, BELOW = 20, LETTER = 8.5;
+// A plot over axes, each from its low end to its high one, with numbers at round places, for which there is room.
 function plotOver(figures, words, high, right, up) {
-  const drawn = plot(figures, words, high, [-LEFT, -RIM, LEFT + SIDE + 2 * RIM, high + RIM + BELOW]);
+  const beside = tickPlaces(up, high < SIDE ? 5 : 6), left = Math.max(LEFT, ...beside.map(([, text]) => LETTER * text.length + RIM));
+  const drawn = plot(figures, words, high, [-left, -RIM, left + SIDE + RIGHT, high + RIM + BELOW]);
   const write = (x, y, text, name) => { draw(drawn, "text", {x, y, class: `tick ${name}`}).textContent = text; };
   for (const [x, text] of tickPlaces(right, 5)) {
     draw(drawn, "path", {d: `M${x * SIDE} 0V${high + 3}`, class: "grid"});
     write(x * SIDE, high + 15, text, "");
   }
-  for (const [y, text] of tickPlaces(up, high < SIDE ? 5 : 6)) {
+  for (const [y, text] of beside) {
     draw(drawn, "path", {d: `M-3 ${high - y * high}H${SIDE}`, class: "grid"});
     write(-5, high - y * high + 4, text, "up");
   }
@@ -44,7 +45,7 @@ function plotOver(figures, words, high, right, up) {
 // Where round numbers lie along an axis, as parts of it, and how they are written.
 function tickPlaces({low, high}, most) {
   const least = (high - low) / most, power = 10 ** Math.floor(Math.log10(least)), step = power * [1, 2, 5, 10].find(n => n * power >= least * (1 - 1e-9));
-  const first = Math.ceil(low / step), digits = Math.max(1, Math.ceil(Math.log10(Math.max(-low, high) / step)) + 1);
+  const first = Math.ceil(low / step), digits = Math.max(4, Math.ceil(Math.log10(Math.max(-low, high) / step)) + 1);
   return Array.from({length: Math.floor(high / step) - first + 1}, (_, n) => [((first + n) * step - low) / (high - low), number((first + n) * step, Math.min(digits, 15))]);
 }
 

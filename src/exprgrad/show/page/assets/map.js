@@ -13,13 +13,14 @@ const litOnMap = draw(chart, "path", {class: "lit"}), sight = draw(chart, "rect"
 map.prepend(button("◎", () => follow(true), "To the step's node"));
 $("side").append(map);
 
-function drawSight() {
-  const by = scale();
-  if (!by) return;
-  const {left, top} = graph.getBoundingClientRect(), own = frame.getBoundingClientRect();
-  const wide = frame.clientWidth / by, high = frame.clientHeight / by, isWhole = W <= wide * 1.02 && H <= high * 1.02;
-  map.hidden = isWhole;
-  set(sight, {x: (own.left - left) / by, y: (own.top - top) / by, width: wide, height: high});
+function placeOfSight() {
+  const by = scale(), {left, top} = graph.getBoundingClientRect(), own = frame.getBoundingClientRect();
+  return by && {x: (own.left - left) / by, y: (own.top - top) / by, width: frame.clientWidth / by, height: frame.clientHeight / by};
+}
+function drawSight(place = placeOfSight()) {
+  if (!place) return;
+  map.hidden = W <= place.width * 1.02 && H <= place.height * 1.02;
+  set(sight, place);
 }
 const toPlace = event => {
   const {left, top, width} = chart.getBoundingClientRect(), by = scale() * W / width;
@@ -32,7 +33,8 @@ chart.onpointerdown = event => {
   toPlace(event);
 };
 chart.onpointerup = chart.onpointercancel = () => { chart.onpointermove = null; };
-frame.addEventListener("scroll", drawSight);
-new ResizeObserver(drawSight).observe(frame);
-new ResizeObserver(drawSight).observe(graph);
+frame.addEventListener("scroll", () => drawSight());
+const mapWatcher = new ResizeObserver(() => drawSight());
+mapWatcher.observe(frame);
+mapWatcher.observe(graph);
 views.push(() => set(litOnMap, {d: outlines(app.now.nodes)}));

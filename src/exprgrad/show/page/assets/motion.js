@@ -3,7 +3,7 @@
 
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 const SPEEDS = [["1×", 1], ["2×", 2], ["½×", .5]], TRAVEL = 900;
-let speed = 1, seenAt = 0, flight = 0;
+let speed = 1, seenAt = 0, flight = 0, landing = null;
 const travellers = draw(graph, "g", {class: "travellers", "aria-hidden": "true"});
 
 const pace = button("1×", () => {
@@ -29,7 +29,8 @@ function flights({kind, node, edge, value}) {
 function land() {
   cancelAnimationFrame(flight);
   travellers.replaceChildren();
-  for (const part of graph.querySelectorAll(".coming")) part.classList.remove("coming");
+  if (landing) landing.classList.remove("coming");
+  landing = null;
 }
 
 views.push(() => {
@@ -37,9 +38,10 @@ views.push(() => {
   seenAt = at;
   land();
   if (!isNext || !step || still.matches || app.asking) return;
-  const moving = flights(step), target = step.kind === "value" ? cards[step.node].data : known(step.edge) && step.kind === "pass" && cards[EDGES[step.edge].operand].grad;
+  const moving = flights(step);
+  landing = step.kind === "value" ? cards[step.node].data : known(step.edge) && step.kind === "pass" && cards[EDGES[step.edge].operand].grad;
   if (!moving.length) return;
-  if (target) target.classList.add("coming");
+  if (landing) landing.classList.add("coming");
   const start = performance.now();
   const fly = time => {
     const part = Math.min(1, (time - start) * speed / TRAVEL), eased = part * part * (3 - 2 * part);

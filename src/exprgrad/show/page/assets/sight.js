@@ -10,16 +10,43 @@ const extents = [...cards.map(card => [card, [card.group], [card]]), ...chips.ma
 function setAway(extent, isAway) {
   extent.own.isAway = isAway;
   for (const part of extent.parts) part.classList.toggle("away", isAway);
-  if (!isAway) for (const text of extent.texts) if (rooms.has(text)) written.add(text);
+  if (!isAway) for (const text of extent.texts) if (rooms.has(text) && !text.hasAttribute("textLength")) written.add(text);
 }
 for (const extent of extents) setAway(extent, true);
 
-let isOnPaper = false;
+// How wide a text is follows from its signs, which are measured once, all together: whoever measures has the graph laid out.
+const SIGNS = String.fromCharCode(...Array.from({length: 95}, (_, at) => 32 + at)) + "−×·²", PLAIN = /^[ -~−×·²]*$/;
+const signWidths = new Map, BOLDER = .25;
+// Of what was written so far, what is surely as wide as its room, or not, need not be measured.
+function guess() {
+  const plain = [...written].filter(({textContent}) => PLAIN.test(textContent));
+  if (isSeen && !signWidths.size) {
+    const probe = draw(graph, "text", {}), signs = `0${SIGNS}0`;
+    probe.textContent = signs;
+    [...signs].forEach((sign, at) => signWidths.set(sign, probe.getSubStringLength(at, 1)));
+    probe.remove();
+  }
+  for (const text of isSeen ? plain : []) {
+    const breadthOf = ({textContent}) => [...textContent].reduce((sum, sign) => sum + signWidths.get(sign), 0), bold = [...text.children];
+    const isWide = bold.reduce((sum, part) => sum + BOLDER * breadthOf(part), breadthOf(text)) > rooms.get(text);
+    // What is bold is wider by less than so: it is measured, where it could be too wide.
+    if (isWide && bold.length) continue;
+    written.delete(text);
+    if (isWide) squeezeText(text);
+  }
+}
+views.push(guess);
+
+const graphCovers = [...graph.querySelectorAll(".cover")];
+let isOnPaper = false, culledAt = "";
 // Draw what is near now, and nothing else but on paper; what a shut layer or neuron covers is not drawn either.
 function cull() {
   const by = scale(), own = graph.getBoundingClientRect(), {left, top, right, bottom} = frame.getBoundingClientRect();
   if (!by || !app.now) return;
-  const covered = app.asking ? [] : [...graph.querySelectorAll(".cover.shut")].map(boxOf), lit = new Set(litParts());
+  // Whatever is read is read first: what is written has the page laid out again.
+  const place = placeOfSight();
+  culledAt = scrolledTo();
+  const covered = app.asking ? [] : graphCovers.filter(group => group.classList.contains("shut")).map(boxOf), lit = new Set(litParts());
   const isNear = ([low, high], from, to, start) => low <= (to - start) / by && high >= (from - start) / by;
   const isCovered = ({across, along}) => covered.some(({x, y, width, height}) => across[0] + AROUND >= x && across[1] - AROUND <= x + width && along[0] + AROUND >= y && along[1] - AROUND <= y + height);
   const coming = extents.filter(extent => {
@@ -28,11 +55,18 @@ function cull() {
     setAway(extent, !isDrawn);
     return isDrawn;
   });
+  drawSight(place);
   if (!coming.length) return;
   for (const paint of painters) paint();
-  fit(written);
+  guess();
 }
 app.cull = cull;
+// Whoever scrolls has more drawn; where a step has scrolled, that is done.
+const scrolledTo = () => `${frame.scrollLeft} ${frame.scrollTop}`;
+function cullAndFit() {
+  cull();
+  fit(written);
+}
 // Its lists follow once the steps pause: the browser lays out a table as a whole.
 const PAUSE = 300;
 let pausing = 0;
@@ -46,8 +80,8 @@ views.unshift(() => {
   const lit = new Set(litParts());
   for (const extent of extents) if (extent.own.isAway && lit.has(extent.own)) setAway(extent, false);
 });
-frame.addEventListener("scroll", cull);
-const watcher = new ResizeObserver(cull);
+frame.addEventListener("scroll", () => scrolledTo() === culledAt || cullAndFit());
+const watcher = new ResizeObserver(cullAndFit);
 watcher.observe(frame);
 watcher.observe(graph);
 addEventListener("beforeprint", () => {
