@@ -3,7 +3,7 @@
 
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 const SPEEDS = [["1×", 1], ["2×", 2], ["½×", .5]], TRAVEL = 900;
-let speed = 1, seenAt = 0, flight = 0, landing = null;
+let speed = 1, seenAt = 0, flight = 0, landing;
 const travellers = draw(graph, "g", {class: "travellers", "aria-hidden": "true"});
 
 const pace = button("1×", () => {
@@ -30,7 +30,7 @@ function land() {
   cancelAnimationFrame(flight);
   travellers.replaceChildren();
   if (landing) landing.classList.remove("coming");
-  landing = null;
+  landing = 0;
 }
 
 views.push(() => {
