@@ -19,6 +19,24 @@ from exprgrad.errors import RequestError
 __all__ = ["FormulaCommand", "NameCommand", "load_command", "no_such_option", "options_as_typed"]
 
 
+def show_help(ctx: click.Context, parameter: click.Parameter, wanted: bool) -> None:
+    """Print a command's help and exit, if that is wanted."""
+    if wanted:
+        click.echo(ctx.get_help(), color=ctx.color)
+        ctx.exit()
+
+
+HELP = click.Option(
+    ["-h", "--help"],
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=show_help,
+    help="Show this message and exit.",
+)
+"""The help option of every command.  Click's own looks for a translation, each time it starts."""
+
+
 class NameCommand(click.Command):
     """A command that takes a name or nothing, never a formula: whatever looks like an option is one."""
 
@@ -26,9 +44,9 @@ class NameCommand(click.Command):
     elsewhere: Mapping[str, str] = {}
     """An option that people may expect → what to use instead."""
 
-    def get_help_option_names(self, ctx: click.Context) -> list[str]:
-        """Return the names of the help option, the same for all commands."""
-        return ["-h", "--help"]
+    def get_help_option(self, ctx: click.Context) -> click.Option:
+        """Return the option that all commands share."""
+        return HELP
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Sort the arguments into options and others, and have click read them in that order."""
