@@ -296,10 +296,9 @@ def node_label(run: SweptRun, node: int, card: Card, manner: DrawingOptions) -> 
         width, height = (str(ceil(count * length) + 2 * PADDING) for count in (across, down))
     readings = RULER.join(number_row(*pair, width, height) for pair in card.readings)
     name, note = "<BR/>".join(map(styled_label, card.heading)), styled_label(card.note)
-    line, fill = look.LINE, look.CARD
-    if kind == CONST or not name:
-        line = fill = look.CONSTANT
-    elif kind == INPUT:
+    is_number = kind == CONST or not name
+    line, fill = (look.CONSTANT, look.CONSTANT) if is_number else (look.LINE, look.CARD)
+    if kind == INPUT and not is_number:
         line, fill = look.PILL_LINE, look.PILL
     if kind == INPUT:  # a pill is low: the name stands left of data and grad
         if manner.room:  # the page writes a note as large as the rest

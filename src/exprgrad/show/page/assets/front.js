@@ -27,7 +27,7 @@ views.push(() => {
   opened.replaceChildren(insideOf(inFront, NODES[inFront].call.split("(")[0]));
   neurons.forEach((id, at) => set(pickers.children[at], {"aria-pressed": id === inFront}));
 });
-// What it has learned is seen at the last step, though nobody stepped there.
+// What it has learned is seen at the last step, without a step of the reader.
 const isLast = FACTS.step;
 FACTS.step = () => isLast() && !isLearning();
 turnFront(!app.at);

@@ -14,7 +14,7 @@ function setAway(extent, isAway) {
 }
 for (const extent of extents) setAway(extent, true);
 
-// How wide a text is follows from its signs, which are measured once, all together: whoever measures has the graph laid out.
+// How wide a text is follows from its signs, which are measured once, all together: measuring lays the graph out.
 const SIGNS = String.fromCharCode(...Array.from({length: 95}, (_, at) => 32 + at)) + "−×·²", PLAIN = /^[ -~−×·²]*$/;
 const signWidths = new Map, BOLDER = .25;
 // Of what was written so far, what is surely as wide as its room, or not, need not be measured.
@@ -61,7 +61,7 @@ function cull() {
   guess();
 }
 app.cull = cull;
-// Whoever scrolls has more drawn; where a step has scrolled, that is done.
+// Scrolling draws more; where a step has scrolled, that is done.
 const scrolledTo = () => `${frame.scrollLeft} ${frame.scrollTop}`;
 function cullAndFit() {
   cull();
