@@ -278,8 +278,10 @@ def unreadable_file_error(path: str, error: Exception) -> RequestError:
     return unreadable_file(path, error, help)
 
 
-buffered_stream = lru_cache(maxsize=1)(lambda stream: io.BufferedReader(stream, HEAD))
-"""A stream that can be looked into before it is read; it is made once."""
+@lru_cache(maxsize=1)
+def buffered_stream(stream: Any) -> io.BufferedReader:
+    """Wrap a stream, once, so that it can be looked into before it is read."""
+    return io.BufferedReader(stream, HEAD)
 
 
 def standard_input() -> io.BufferedReader:

@@ -17,8 +17,10 @@ __all__ = ["ARROW"]
 MAGIC = b"ARROW1"
 
 
-open_arrow_stream = lru_cache(maxsize=1)(lambda file: import_arrow("ipc").open_stream(file))
-"""Makes the reader of an Arrow stream from a pipe, once: the schema is sent only once."""
+@lru_cache(maxsize=1)
+def open_arrow_stream(file: Any) -> Any:
+    """Open an Arrow stream from a pipe, once: it sends its schema only once."""
+    return import_arrow("ipc").open_stream(file)
 
 
 def ipc_reader(file: Any, path: str) -> Any:

@@ -495,5 +495,7 @@ ACTIONS: dict[str, lalr.Action] = {
 """Rule of the grammar → its action."""
 
 
-building_rules = cache(lambda: lalr.rules_with_actions(lalr.language_parser(), ACTIONS))
-"""The grammar's rules with their actions, made once."""
+@cache
+def building_rules() -> list[lalr.Production]:
+    """Join the grammar's rules with their actions."""
+    return lalr.rules_with_actions(lalr.language_parser(), ACTIONS)

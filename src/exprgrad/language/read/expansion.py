@@ -365,21 +365,17 @@ def read_in_short(text: str, scanned: str | None) -> Builder:
     return expander
 
 
-recording_rules = cache(
-    lambda: lalr.rules_with_actions(
-        lalr.language_parser(),
-        {
-            **{
-                rule: lambda tape, *parts, rule=rule: tape.step(rule, *parts)
-                for _, _, rule in lalr.language_parser().rules
-                if rule not in (None, lalr.START)
-            },
-            **LISTS,
-            **{rule: getattr(StepTape, rule) for rule in BY_HAND},
-        },
-    )
-)
-"""The grammar's rules with actions that write to a tape, made once: most write a step."""
+@cache
+def recording_rules() -> list[lalr.Production]:
+    """Join the grammar's rules with the actions that record a step, or that a rule has by hand."""
+    parser = lalr.language_parser()
+    steps = {
+        rule: lambda tape, *parts, rule=rule: tape.step(rule, *parts)
+        for _, _, rule in parser.rules
+        if rule not in (None, lalr.START)
+    }
+    by_hand = {rule: getattr(StepTape, rule) for rule in BY_HAND}
+    return lalr.rules_with_actions(parser, {**steps, **LISTS, **by_hand})
 
 
 def refuse_no_range(tape: StepTape) -> None:

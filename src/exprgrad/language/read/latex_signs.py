@@ -84,14 +84,16 @@ FUNCTION_COMMANDS = {
 """A command without its backslash → its function: commands of rows, and other spellings."""
 
 
-signs_of_functions = cache(
-    lambda: {
+@cache
+def signs_of_functions() -> dict[str, str]:
+    r"""Map the names of functions in LaTeX that differ from ours: ``\operatorname{S}`` is fresnels."""
+    return {
         sign[1]: op.name
         for op in OPS
         if (sign := re.match(r"\\operatorname\{(\w+)\}", op.latex)) and not is_function(sign[1])
     }
-)
-r"""The names of functions in LaTeX that differ from ours: ``\operatorname{S}`` is fresnels."""
+
+
 BESSEL = {letter: f"bessel{letter.lower()}" for letter in "JYIK"}
 """A letter whose order is a subscript → its family of functions."""
 POLYGAMMA = "polygamma"

@@ -202,15 +202,11 @@ def take_sign(rows: list[MathmlRow], row: MathmlRow, sign: str) -> None:
         refuse_latex(sign)
 
 
-function_commands = cache(
-    lambda rows: frozenset(
-        command
-        for texts in ([op.latex for op in BY_NAME.values()], [r.latex for r in STRUCTURAL.values()])
-        for text in texts
-        for command in re.findall(r"\\[a-z]+", text)
-    )
-)
-"""The commands in the rows' texts; one that is not a sign is a function's name."""
+@cache
+def function_commands(rows: int) -> frozenset[str]:
+    """Collect the commands in the texts of all ``rows``; one that is not a sign is a function's name."""
+    texts = [op.latex for op in BY_NAME.values()] + [row.latex for row in STRUCTURAL.values()]
+    return frozenset(command for text in texts for command in re.findall(r"\\[a-z]+", text))
 
 
 def mathml_word(row: MathmlRow, font: str, text: str) -> None:

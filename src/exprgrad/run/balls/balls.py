@@ -266,8 +266,10 @@ NAMED = {"pi", "inf", "nan"}
 """The symbols that are not decimal numbers."""
 
 
-pi_ball = cache(lambda bits: import_flint().arb.pi())
-"""Gives pi in the current precision, which is ``bits``: one ball, so that it equals itself."""
+@cache
+def pi_ball(bits: int) -> Ball:
+    """Return pi in the current precision: one ball, so that it equals itself."""
+    return import_flint().arb.pi()
 
 
 def apply_to_balls(kind: str, operands: Sequence[Ball]) -> Ball:

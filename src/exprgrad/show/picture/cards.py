@@ -286,15 +286,21 @@ def break_name(name: str) -> list[str]:
     return [line.strip() for line in lines]
 
 
+def reading_size(shape: Shape | None, manner: DrawingOptions) -> tuple[str, str]:
+    """Return the width and the height that a page keeps for a number or a tensor; "" where DOT decides."""
+    if not manner.room:
+        return "", ""
+    if not shape:
+        return look.digits_width(manner.room, look.NODE, PADDING), ""
+    down, across, length = tensor_map_size(shape)
+    return str(ceil(across * length) + 2 * PADDING), str(ceil(down * length) + 2 * PADDING)
+
+
 def node_label(run: SweptRun, node: int, card: Card, manner: DrawingOptions) -> str:
     """The label of a node: its card in the colours of what it is, with places for wires to arrive."""
     kind, is_output = run.graph.kinds[node], node == run.graph.output
-    width = look.digits_width(manner.room, look.NODE, PADDING) if manner.room else ""
-    height = ""
-    if manner.room and run.graph.shape(node):
-        down, across, length = tensor_map_size(run.graph.shape(node))
-        width, height = (str(ceil(count * length) + 2 * PADDING) for count in (across, down))
-    readings = RULER.join(number_row(*pair, width, height) for pair in card.readings)
+    size = reading_size(run.graph.shape(node), manner)
+    readings = RULER.join(number_row(*pair, *size) for pair in card.readings)
     name, note = "<BR/>".join(map(styled_label, card.heading)), styled_label(card.note)
     is_number = kind == CONST or not name
     line, fill = (look.CONSTANT, look.CONSTANT) if is_number else (look.LINE, look.CARD)

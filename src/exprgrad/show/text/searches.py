@@ -266,25 +266,25 @@ def minimum_parts(
 ) -> Iterator[str | Table]:
     """The point that was found; before it the steps, if ``trace``, and where several starts led to."""
     number = partial(Column, is_number=True)
-    places = [
-        number("value", style="green"),
-        *map(number, found.point),
-        number("starts", style="dim"),
-    ]
-    stages = [
-        number("step", style="dim"),
-        number("value", style="green"),
-        number("‖grad‖", style="yellow"),
-        number("‖update‖", style="dim"),
-        *(number(name, expendable=1) for name in found.point),
-    ]
     if trace:
+        stages = [
+            number("step", style="dim"),
+            number("value", style="green"),
+            number("‖grad‖", style="yellow"),
+            number("‖update‖", style="dim"),
+            *(number(name, expendable=1) for name in found.point),
+        ]
         rows = [
             [one.step, one.value, one.slope, one.moved, *one.inputs.values()]
             for one in found.stages
         ]
         yield from (make_table(stages, rows, digits, whole=whole, what="steps"), "")
     if found.places:
+        places = [
+            number("value", style="green"),
+            *map(number, found.point),
+            number("starts", style="dim"),
+        ]
         minima = [[one.value, *one.point.values(), one.starts] for one in found.places]
         yield from (make_table(places, minima, digits, whole=whole, what="minima"), "")
     yield point_table(found, start, value, gradient, digits, whole=whole)

@@ -9,6 +9,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from exprgrad.explain.diagnostics import DiagnosedRun
+from exprgrad.explain.limits import LONGEST_LABEL
 from exprgrad.graph.graph import element_name, unravel_position
 from exprgrad.language.write.infix import ATOM, operand_level
 from exprgrad.run.values.uncertain import concise_text, plus_minus, to_two_digits
@@ -47,8 +48,6 @@ VERDICTS = {
 """The words shown in place of a count of right digits."""
 UNCOUNTED = ("corrected", "undefined", "undecided", "pole")
 """Verdicts on numbers of which no digits can be counted, or none are known to be right."""
-LONGEST_LABEL = 40
-"""The longest text of a formula in these tables and sentences."""
 
 
 def trust_parts(
