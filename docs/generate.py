@@ -33,6 +33,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from corpus import Formula, trades
 
 REFERENCE = Path(__file__).parent / "reference"
+TUTORIAL = Path(__file__).parent / "tutorial"
+COURSE = "https://exprgrad.github.io/exprgrad/course"
+"""Where the site has the lessons, live."""
 SWEEPS = Path(__file__).parent / "images" / "sweeps.svg"
 METHODS = Path(__file__).parents[1] / "src" / "exprgrad" / "api" / "methods.pyi"
 
@@ -189,7 +192,7 @@ def worked_out(one: Formula) -> Iterator[str]:
     output = run.graph.output_name
     value = f"{f'`{output}`' if output else 'value'} = {in_cell(run.true.value)}"
     rows = [
-        ["", *(f"`{name}`" for name in one.values)],
+        ["input", *(f"`{name}`" for name in one.values)],
         ["---"] * (1 + len(one.values)),
         ["at", *(text.replace(",", ", ") for text in one.values.values())],
         ["derivative", *(in_cell(run.true.gradient[name]) for name in one.values)],
@@ -233,6 +236,30 @@ def methods() -> str:
             taken += ["*others: Self | float"] * op.variadic
             lines.append(f"    def {op.name}({', '.join(['self', *taken])}) -> Self: ...")
     return "\n".join(lines) + "\n"
+
+
+def lessons() -> str:
+    """The page that leads to the lessons, live, with the parts of each."""
+    parts = [
+        "# Lessons\n",
+        f"{len(LESSONS)} lessons to click through, in this order, or as "
+        f"[a course with progress]({COURSE}/index.html).  Each is one page that needs no network and "
+        "works on a phone; [`exprgrad explore --lesson chain`](../how-to/explore-a-formula.md#lessons) "
+        "writes the one called `chain` to your disk.  This page is generated from the lessons.\n",
+        "| lesson | called | its parts |\n| --- | --- | --- |",
+    ]
+    for one in LESSONS.values():
+        titles = "; ".join(part.title.split(". ", 1)[-1].strip() for part in one.parts[:-1])
+        parts.append(
+            f"| [{one.title}]({COURSE}/{one.name}.html) | `{one.name}` | {titles or 'exercises'} |"
+        )
+    parts.append(
+        "\nOn the site, the first of them runs right here:\n\n<!-- live: start -->\n\n"
+        "To put one into a page of yours, or to write your own: "
+        "[Teach a course](../how-to/teach-a-course.md#on-a-page-of-yours), "
+        "[Write a lesson](../how-to/write-a-lesson.md)."
+    )
+    return "\n".join(parts) + "\n"
 
 
 def sweeps() -> str:
@@ -287,6 +314,7 @@ def main() -> None:
     """Write every page."""
     for name, page in PAGES.items():
         (REFERENCE / name).write_text(page(), encoding="utf-8")
+    (TUTORIAL / "lessons.md").write_text(lessons(), encoding="utf-8")
     METHODS.write_text(methods(), encoding="utf-8")
     SWEEPS.write_text(sweeps(), encoding="utf-8")
 

@@ -128,6 +128,13 @@ def test_the_methods_of_a_value_are_told_to_type_checkers() -> None:
     assert found.METHODS.read_text("utf-8") == found.methods(), "run python docs/generate.py"
 
 
+def test_the_page_of_lessons_is_current() -> None:
+    found = generator()
+    assert (found.TUTORIAL / "lessons.md").read_text("utf-8") == found.lessons(), (
+        "run python docs/generate.py"
+    )
+
+
 def test_the_picture_of_the_sweeps_is_current() -> None:
     """But for where Graphviz puts things; without motion it is the whole picture."""
     found = generator()
