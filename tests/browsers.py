@@ -1,8 +1,8 @@
 """A Chromium for the tests of the page, and pages in it that may load nothing but themselves.
 
 Each test runs with three fonts as the system's: with one of them, drawn by the test's name, among the
-quick tests, and with the others among the slow ones, unless one is enough.  Without a browser, or a
-font, tests are skipped; with ``EXPRGRAD_BROWSER=require`` they fail.
+quick tests, and with the others among the slow ones; what is slow itself has that one font alone.
+Without a browser, or a font, tests are skipped; with ``EXPRGRAD_BROWSER=require`` they fail.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -98,15 +98,16 @@ class Browsing:
         return self.pages[locale]
 
 
-def axe(page: Any, scheme: str) -> list[str]:
-    """What axe-core has against a page as it is; in the dark only its colours are others."""
+def axe(page: Any, scheme: str, only: Sequence[str] = ()) -> list[str]:
+    """What axe-core has against a page as it is, or some of its rules; in the dark only colours differ."""
     from axe_playwright_python.sync_playwright import Axe
 
     # Of what is well it need not tell every place; two rules are off unless asked for.
     rules = {rule: {"enabled": True} for rule in ("label-content-name-mismatch", "target-size")}
     options = {"resultTypes": ["violations"], "rules": rules}
-    if scheme == "dark":
-        options = {**options, "runOnly": ["color-contrast"], "rules": {}}
+    only = ["color-contrast"] if scheme == "dark" else only
+    if only:
+        options = {**options, "runOnly": [*only], "rules": {}}
     # What the page learns of its own sizes it learns with the next frame.
     page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
     found = Axe().run(page, options=options).response["violations"]
@@ -140,11 +141,11 @@ def has_drawn_font(item: pytest.Item) -> bool:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """A test in fonts that were not drawn for it is a slow one, or left out where one font is enough."""
+    """A quick test in fonts that were not drawn for it is a slow one; slow ones have one font."""
     others = [item for item in items if not has_drawn_font(item)]
+    left_out = {item for item in others if any(map(item.get_closest_marker, ("slow", "numbers")))}
     for item in others:
         item.add_marker(pytest.mark.slow)
-    left_out = {item for item in others if item.get_closest_marker("numbers")}
     config.hook.pytest_deselected(items=[*left_out])
     items[:] = [item for item in items if item not in left_out]
 
