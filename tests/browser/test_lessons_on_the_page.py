@@ -523,7 +523,7 @@ def test_differences_are_those_of_the_formula(browse: Any) -> None:
 def test_paths_are_counted(browse: Any) -> None:
     page = lesson_page(browse, "paths")
     part = open_part(page, 2)
-    told = "The forward sweep takes 4 operations; the reverse sweep takes a × and a + for each edge"
+    told = "The forward sweep takes 4 × and 0 +; the reverse sweep takes a × and a + for each edge"
     assert f"Here 16 paths lead from a to y. {told}, and has passed 0 of 8." in part.inner_text()
     last(page)
     assert "and has passed 8 of 8." in part.inner_text()
