@@ -1,8 +1,9 @@
 """A Chromium for the tests of the page, and pages in it that may load nothing but themselves.
 
 Each test runs with three fonts as the system's: with one of them, drawn by the test's name, among the
-quick tests, and with the others among the slow ones; what is slow itself has that one font alone.
-Without a browser, or a font, tests are skipped; with ``EXPRGRAD_BROWSER=require`` they fail.
+quick tests, with another among the slow ones, and with the third where ``EXPRGRAD_LONG`` asks for more;
+what is slow itself has the first alone, unless more is asked for.  Without a browser, or a font, tests
+are skipped; with ``EXPRGRAD_BROWSER=require`` they fail.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from typing import Any
 from zlib import crc32
 
 import pytest
+
+from amounts import LONG
 
 INSTALL = (
     "no browser: pip install playwright axe-playwright-python, "
@@ -133,19 +136,30 @@ def drawn_font(name: str) -> str:
     return usable[crc32(name.encode()) % len(usable)]
 
 
-def has_drawn_font(item: pytest.Item) -> bool:
-    """Whether a test has no font, or the one that was drawn for it."""
+def font_turn(item: pytest.Item) -> int:
+    """Which turn a test's font has: 0 for the one that was drawn for it, or without a font; else 1 or 2."""
     family = getattr(getattr(item, "callspec", None), "params", {}).get("chromium")
-    return not family or family == drawn_font(item.name.replace(family, ""))
+    if not family:
+        return 0
+    fonts = list(FONTS)
+    return (fonts.index(family) - fonts.index(drawn_font(item.name.replace(family, "")))) % 3
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """A quick test in fonts that were not drawn for it is a slow one; slow ones have one font."""
-    others = [item for item in items if not has_drawn_font(item)]
-    left_out = {item for item in others if any(map(item.get_closest_marker, ("slow", "numbers")))}
-    for item in others:
-        item.add_marker(pytest.mark.slow)
+    """Leave out fonts; a quick test in a font that was not drawn for it is a slow one.
+
+    Where one font is enough there is one.  Of the others CI leaves the third to ``EXPRGRAD_LONG``, and
+    the second too where the test is slow itself.
+    """
+    left_out = set()
+    for item in items:
+        turn = font_turn(item)
+        is_too_long = LONG == 1 and (turn == 2 or item.get_closest_marker("slow"))
+        if turn and (is_too_long or item.get_closest_marker("numbers")):
+            left_out.add(item)
+        elif turn:
+            item.add_marker(pytest.mark.slow)
     config.hook.pytest_deselected(items=[*left_out])
     items[:] = [item for item in items if item not in left_out]
 
