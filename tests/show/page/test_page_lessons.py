@@ -560,7 +560,8 @@ def test_the_cost_of_a_sweep_is_counted_in_one_way(text: str, formula: str, walk
     forward, back = sweep_costs(found)
     told = [(int(times), int(plus)) for times, plus in COSTS.findall(text)]
     assert told[:2] == [forward, back]
-    assert f"{sum(back)} operations: {back[0]} ×, {back[1]} +" in found.trace()
+    for sweep, (times, plus) in (("forward", forward), ("reverse", back)):
+        assert re.search(rf"{sweep} sweep  .*: {times} ×, {plus} \+, 0 ", found.trace())
     if walked:
         count = found.paths()["a"].count
         assert told[2:] == [(count * sum(forward), count)]
