@@ -149,7 +149,7 @@ def current_curve(op: Op) -> bool:
     """Whether the picture of an operation is what would be drawn today."""
     drawn = gallery()
     path = ROOT / "docs" / "images" / "operations" / f"{op.name}.svg"
-    return path.read_text("utf-8") == drawn.draw_curve(op, drawn.plot_operation(op))
+    return bool(path.read_text("utf-8") == drawn.draw_curve(op, drawn.plot_operation(op)))
 
 
 @pytest.mark.parametrize("name", ["relu", "atan2", "gamma", "mod"])
