@@ -53,4 +53,4 @@ def test_the_version_to_cite_is_the_packages() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     assert f"\nversion: {project['version']}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
     assert exprgrad.__version__ == project["version"]
-    assert f"\n## {project['version']}" in (ROOT / "CHANGELOG.md").read_text("utf-8")
+    assert f"\n## [{project['version']}] - " in (ROOT / "CHANGELOG.md").read_text("utf-8")
