@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from exprgrad import parse
+from exprgrad import LESSONS, draw, parse
 from exprgrad.cli.command import load_command
 from exprgrad.cli.commands import COMMANDS
 from exprgrad.cli.group import Group
@@ -24,6 +24,7 @@ from exprgrad.explain.rewriting.rewrites import (
 from exprgrad.graph.ops import COMPARISONS, OPS
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.code.targets import TARGETS
+from exprgrad.show.picture.theme import DATA, GRAD
 from exprgrad.show.text.lines import decimal_text
 from exprgrad.show.text.operations import operation_details, operation_usage
 
@@ -32,6 +33,10 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from corpus import Formula, trades
 
 REFERENCE = Path(__file__).parent / "reference"
+TUTORIAL = Path(__file__).parent / "tutorial"
+COURSE = "https://exprgrad.github.io/exprgrad/course"
+"""Where the site has the lessons, live."""
+SWEEPS = Path(__file__).parent / "images" / "sweeps.svg"
 METHODS = Path(__file__).parents[1] / "src" / "exprgrad" / "api" / "methods.pyi"
 
 
@@ -187,7 +192,7 @@ def worked_out(one: Formula) -> Iterator[str]:
     output = run.graph.output_name
     value = f"{f'`{output}`' if output else 'value'} = {in_cell(run.true.value)}"
     rows = [
-        ["", *(f"`{name}`" for name in one.values)],
+        ["input", *(f"`{name}`" for name in one.values)],
         ["---"] * (1 + len(one.values)),
         ["at", *(text.replace(",", ", ") for text in one.values.values())],
         ["derivative", *(in_cell(run.true.gradient[name]) for name in one.values)],
@@ -233,6 +238,68 @@ def methods() -> str:
     return "\n".join(lines) + "\n"
 
 
+def lessons() -> str:
+    """The page that leads to the lessons, live, with the parts of each."""
+    parts = [
+        "# Lessons\n",
+        f"{len(LESSONS)} lessons to click through, in this order, or as "
+        f"[a course with progress]({COURSE}/index.html).  Each is one page that needs no network and "
+        "works on a phone; [`exprgrad explore --lesson chain`](../how-to/explore-a-formula.md#lessons) "
+        "writes the one called `chain` to your disk.  This page is generated from the lessons.\n",
+        "| lesson | called | its parts |\n| --- | --- | --- |",
+    ]
+    for one in LESSONS.values():
+        titles = "; ".join(part.title.split(". ", 1)[-1].strip() for part in one.parts[:-1])
+        parts.append(
+            f"| [{one.title}]({COURSE}/{one.name}.html) | `{one.name}` | {titles or 'exercises'} |"
+        )
+    parts.append(
+        "\nOn the site, the first of them runs right here:\n\n<!-- live: start -->\n\n"
+        "To put one into a page of yours, or to write your own: "
+        "[Teach a course](../how-to/teach-a-course.md#on-a-page-of-yours), "
+        "[Write a lesson](../how-to/write-a-lesson.md)."
+    )
+    return "\n".join(parts) + "\n"
+
+
+def sweeps() -> str:
+    """The graph of a neuron, in which the numbers of both sweeps appear one by one, as SVG.
+
+    For whoever asks for less motion the picture stands still, and is complete.
+    """
+    lesson = LESSONS["neuron"]
+    run = parse(lesson.expression).gradient(lesson.values)
+    count = len(run.nodes)
+    step = 100 / (2 * count + STEPS_OF_REST)
+    rules = [
+        rule
+        for node in range(1, count + 1)
+        for rule in animate_card(node, {DATA: step * node, GRAD: step * (2 * count + 1 - node)})
+    ]
+    style = "\n".join(["@media (prefers-reduced-motion: no-preference) {", *rules, "}", "</style>"])
+    title = (
+        "<title>The forward sweep fills in each node's data, the reverse sweep each grad</title>"
+    )
+    svg = re.sub("<title>.*?</title>", title, draw(run).svg(), count=1)
+    return svg.replace("</style>", style, 1)
+
+
+def animate_card(node: int, moments: dict[str, float]) -> Iterator[str]:
+    """CSS for a card: each number, by its colour, appears at its moment, and the outline is bold then."""
+    bold = ""
+    for ink, percent in moments.items():
+        name, start, end = f"n{node}-{ink[1:]}", f"{percent:.1f}%", f"{percent + 3:.1f}%"
+        yield f"@keyframes {name} {{ 0%, {start} {{ opacity: 0 }} {end}, 100% {{ opacity: 1 }} }}"
+        yield f'#node{node} text[fill="{ink}"] {{ animation: {name} {SECONDS}s infinite }}'
+        bold += f"{start}, {percent + 6:.1f}% {{ stroke-width: 1 }} {end} {{ stroke-width: 4 }} "
+    yield f"@keyframes n{node} {{ {bold}}}"
+    yield f'#node{node} path[fill="none"] {{ animation: n{node} {SECONDS}s infinite }}'
+
+
+SECONDS, STEPS_OF_REST = 15, 5
+"""How long the picture of the sweeps takes, and for how many steps it is shown finished."""
+
+
 PAGES = {
     "formulas.md": formulas,
     "commands.md": commands,
@@ -247,7 +314,9 @@ def main() -> None:
     """Write every page."""
     for name, page in PAGES.items():
         (REFERENCE / name).write_text(page(), encoding="utf-8")
+    (TUTORIAL / "lessons.md").write_text(lessons(), encoding="utf-8")
     METHODS.write_text(methods(), encoding="utf-8")
+    SWEEPS.write_text(sweeps(), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -128,6 +128,28 @@ def test_the_methods_of_a_value_are_told_to_type_checkers() -> None:
     assert found.METHODS.read_text("utf-8") == found.methods(), "run python docs/generate.py"
 
 
+def test_the_page_of_lessons_is_current() -> None:
+    found = generator()
+    assert (found.TUTORIAL / "lessons.md").read_text("utf-8") == found.lessons(), (
+        "run python docs/generate.py"
+    )
+
+
+def test_the_picture_of_the_sweeps_is_current() -> None:
+    """But for where Graphviz puts things; without motion it is the whole picture."""
+    found = generator()
+    kept, drawn = (
+        re.findall(r">([^<]+)</text>|^(@.*|#.*)$", svg, re.MULTILINE)
+        for svg in (found.SWEEPS.read_text("utf-8"), found.sweeps())
+    )
+    assert sorted(kept) == sorted(drawn), "run python docs/generate.py"
+    assert ("", "@media (prefers-reduced-motion: no-preference) {") in drawn
+
+
+def test_the_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= 150
+
+
 def test_every_command_is_documented() -> None:
     from exprgrad.cli.commands import COMMANDS
 

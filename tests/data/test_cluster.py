@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import re
 import signal
@@ -16,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from amounts import many
 from outputs import content, removed
 from shell import PROGRAM, command
 
@@ -27,7 +27,7 @@ from exprgrad.data.plans import BatchPlan, plan_batch  # noqa: E402
 from exprgrad.data.targets import run_versions  # noqa: E402
 from exprgrad.errors import RequestError  # noqa: E402
 
-ROUNDS = int(os.environ.get("EXPRGRAD_KILLS", "1"))
+ROUNDS = many(1)
 WAIT = 120
 
 

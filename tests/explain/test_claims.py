@@ -450,9 +450,9 @@ def test_what_the_first_search_leaves_out_is_looked_for() -> None:
 
 @pytest.mark.slow
 def test_long_claims_take_linear_time() -> None:
-    """Up to 21,000 tokens, of which the longest took 3 seconds."""
+    """A hundred, and four hundred terms; 3,500 (21,000 tokens) took 3 seconds."""
     work = []
-    for count in (875, 3500):
+    for count in (100, 400):
         formula = "+".join(f"{place}*x" for place in range(count))
         claim = "+".join(map(str, range(count)))
         (found,), turns = calls(partial(parse(formula).check, claims={"x": claim}))
