@@ -12,7 +12,14 @@ import pytest
 from amounts import some
 from browsers import axe
 from exprgrad.api import parse
-from exprgrad.show.page.lessons import LESSONS, Lesson, LessonPart, Task, set_columns
+from exprgrad.show.page.lessons import (
+    LESSONS,
+    Lesson,
+    LessonPart,
+    Task,
+    all_tasks,
+    set_columns,
+)
 from exprgrad.show.text.lines import signed_number
 from networks import names_of_weights, room, trained
 from pages import answer_all, answer_task, break_it, edit, last, panel, press, read, step_on, unfold
@@ -160,6 +167,19 @@ def test_every_task_can_be_done(name: str, browse: Any) -> None:
             opened.get_by_role("button", name="Next: ").click()
             assert page.locator("#tasks details").nth(at + 1).get_attribute("open") is not None
     assert page.locator("#tasks li > label input:not(:checked)").count() == 0
+
+
+@pytest.mark.numbers
+@pytest.mark.parametrize("name", [name for name in LESSONS if name not in PROSE])
+def test_wrong_answers_to_exercises_are_explained(name: str, browse: Any) -> None:
+    """Nothing is ticked by them; a right one ticks, or waits for the task's goals."""
+    page = lesson_page(browse, name)
+    for item, task in zip(page.locator("#tasks li").all(), all_tasks(LESSONS[name]), strict=True):
+        for wrong, why in task.wrong.items():
+            assert answer_task(item, wrong) == f"✗ {why}"
+            assert not item.get_by_role("checkbox").is_checked()
+        if task.answer is not None:
+            assert answer_task(item, str(task.answer)) == "✓ Right."
 
 
 @pytest.mark.numbers

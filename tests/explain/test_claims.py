@@ -167,7 +167,8 @@ def test_a_domain_that_is_far_away() -> None:
 
 def test_nothing_is_said_twice() -> None:
     assert claimed("x*y", "x=0").message == (
-        "disagrees: at x = 2, y = 3 the derivative is 3; the claim is 0 everywhere"
+        "disagrees: at x = 2, y = 3 the derivative is 3; the claim is 0 everywhere: "
+        "is the seed of 1 forgotten?"
     )
     assert claimed("3*x + y*0", "y=x").message == (
         "disagrees: at x = 2, y = 3 the claim is 2; the derivative is 0 everywhere"
