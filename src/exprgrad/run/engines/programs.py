@@ -47,11 +47,17 @@ Read = Callable[[str], Graph]
 # Values and partials that share their work.
 
 
-def fuse_partials(program: Program, but: Container[str] = (), read: Read = template) -> Program:
+def fuse_partials(
+    program: Program,
+    but: Container[str] = (),
+    read: Read = template,
+    ready: Container[str] = (),
+) -> Program:
     """Replace values and partials by fused ones, which are within 5 ulp, as engines are.
 
-    Rows of ``but`` stay as they are.  ``read`` makes a graph of a fused text.  A partial is recognised by
-    its form: it is what the row's rule makes of the operation's nodes.
+    Rows of ``but`` stay as they are, of those that are ``ready`` only the values.  ``read`` makes a graph
+    of a fused text.  A partial is recognised by its form: it is what the row's rule makes of the
+    operation's nodes.
     """
     kinds = {kind for kind in {*program.graph.kinds} & {*BY_NAME} if BY_NAME[kind].fused_partials}
     kinds = {kind for kind in kinds if kind not in but}
@@ -68,7 +74,8 @@ def fuse_partials(program: Program, but: Container[str] = (), read: Read = templ
         operands = seen.graph.operands[node]
         if kind in kinds and all(varying[operand] for operand in operands):
             op = BY_NAME[kind]
-            chosen[node] = node, op.fused_partials[0]
+            if kind not in ready:
+                chosen[node] = node, op.fused_partials[0]
             given = dict(zip(rule_slots(op), (*operands, node), strict=False))
             given |= dict.fromkeys([name for name in rule_slots(op) if "varies" in name], one)
             for rule, text in zip(op.partials, op.fused_partials[1:], strict=True):
