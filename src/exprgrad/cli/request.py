@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Request", "declare_shapes", "note_former_constants", "parse_request", "parse_without_values",
-    "prepare_evaluator", "read_request", "run_expression",
+    "prepare_evaluator", "read_request", "run_expression", "run_request",
 ]  # fmt: skip
 
 
@@ -294,6 +294,12 @@ def run_expression(
         run = Run.of(expression.text, evaluator, values, spelled=texts)
     run.spread = request.spread
     return run
+
+
+def run_request(options: Mapping[str, Any], *, grad: bool = True) -> "Run":
+    """The run that a command line asks for: of both sweeps, or of the forward one."""
+    expression, request = parse_request(options)
+    return run_expression(expression, request, split_names(options.get("wrt")), grad=grad)
 
 
 def declare_shapes(expression: "Expression", sizes: str) -> "Expression":

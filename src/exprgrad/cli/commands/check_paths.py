@@ -20,7 +20,7 @@ from exprgrad.cli.options import (
     split_names,
     wrt_option,
 )
-from exprgrad.cli.request import parse_request, run_expression
+from exprgrad.cli.request import parse_request, run_expression, run_request
 from exprgrad.errors import InputError, RequestError
 from exprgrad.explain.limits import LISTED_PATHS
 from exprgrad.show.documents.document import Lines, record_lines, shorten_tensors
@@ -163,8 +163,7 @@ def paths_command(**options: Any) -> int:
     from exprgrad.show.text.walks import path_csv_rows, path_fields, paths_text
 
     most = check_path_count(options["most"])
-    wrt = split_names(options.get("wrt"))
-    run = to_scalar_run(run_expression(*parse_request(options), wrt, grad=True)).run
+    run = to_scalar_run(run_request(options)).run
     web = build_web(run)
     found = sweep_sums(web)
     ask = partial(paths_to_input, web, found, most=most)
