@@ -344,7 +344,7 @@ def fast_dialect(found: Machine) -> Dialect:
 # Roots: what they read, the search turn by turn, and the rest.
 
 BLOCK = 2**13
-"""The rows of a block: what is known of a search stays in a cache."""
+"""The rows of a block, so few that the state of a search stays in the processor's cache."""
 
 
 Build = Callable[[Program, Sequence[str]], Kernel | str]

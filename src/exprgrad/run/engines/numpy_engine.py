@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Sequence
 from heapq import heapify, heappop, heappush
-from itertools import accumulate, repeat
+from itertools import accumulate
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -320,7 +320,7 @@ def exact_operation(kind: str) -> Operation:
 
     def apply_row_by_row(*cells: Any) -> None:
         *operands, out = cells
-        listed = [x.tolist() if isinstance(x, np.ndarray) else repeat(x) for x in operands]
+        listed = [np.broadcast_to(x, out.shape).tolist() for x in operands]
         out[:] = list(map(function, *listed))
 
     return apply_row_by_row
