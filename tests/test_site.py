@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+import exprgrad
+
 ROOT = Path(__file__).parents[1]
 LINK = re.compile(r"\]\(([^)#]+\.\w+)(?:#[^)]*)?\)")
 
@@ -50,3 +52,5 @@ def test_the_site_asks_nothing_of_other_servers() -> None:
 def test_the_version_to_cite_is_the_packages() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     assert f"\nversion: {project['version']}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
+    assert exprgrad.__version__ == project["version"]
+    assert f"\n## [{project['version']}] - " in (ROOT / "CHANGELOG.md").read_text("utf-8")

@@ -58,7 +58,7 @@ __all__ = [
     "jacobian", "minimize", "parse", "solve", "uncertain", "write_course",
 ]  # fmt: skip
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 LAZY = {
     "LESSONS": "show.page.lessons",

@@ -113,7 +113,7 @@ def reach(page: Any, part: Any, goal: dict[str, Any]) -> None:
         move(part, goal["live"], goal.get("set", "circles"))
 
 
-@pytest.mark.parametrize("name", ["start", pytest.param("tensors", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", ["tanh", pytest.param("vanish", marks=pytest.mark.slow)])
 def test_a_formula_that_is_left_takes_nothing_along(name: str, browse: Any) -> None:
     """Zooming and printing move the code, which is the shown formula's, wherever one came from."""
     page, lesson = lesson_page(browse, name, viewport={"width": 1440, "height": 900}), LESSONS[name]

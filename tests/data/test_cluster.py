@@ -83,7 +83,7 @@ def test_a_worker_of_another_version(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert isinstance(error, RequestError)
     assert (error.code, "pip install" in str(error.help)) == ("version", True)
     where = "on the worker at tcp://10.0.0.2:40001"
-    assert error.message == f"the version of exprgrad is 99 {where}, and 0.1.0 here"
+    assert error.message == f"the version of exprgrad is 99 {where}, and 0.2.0 here"
 
 
 # With a scheduler and workers that are processes of their own.

@@ -708,6 +708,10 @@ tasks = [{text = "Set x to 1.", goals = [{inputs = {x = 1}}]}]
 BAD = {
     "title": "is not TOML",
     GOOD.replace("title", "titel"): "has no field 'titel'",
+    'tools = ["abacus"]\n'
+    + GOOD: "the 'tools' of the lesson is not a list of some of orders, code",
+    'tools = ["code"]\n'
+    + GOOD.replace("inputs = {x = 1}", 'sign = "="'): "'tools' has no 'orders'",
     GOOD.replace("values = {w = 2, x = -1}", ""): "has no 'values'",
     GOOD.replace("= -1", "= 'one'"): "the 'values' of the lesson is not a table of numbers",
     GOOD.replace("text =", "txt ="): "task 1 has no field 'txt'",

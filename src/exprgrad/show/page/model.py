@@ -58,7 +58,9 @@ OPERAND_MARK = "\0"
 """An operand's place in an operation's text."""
 
 
-def page_model(run: DiagnosedRun, *, digits: int = 6, mark: str = "") -> dict[str, Any]:
+def page_model(
+    run: DiagnosedRun, *, digits: int = 6, mark: str = "", has_code: bool = True
+) -> dict[str, Any]:
     """A run of ``gradient`` as the page's script takes it; ``mark`` tells its tensors from others' there.
 
     ``nodes``   those that are seen, by place; ``row`` is the key in the page's arithmetic, and in ``rows``;
@@ -103,7 +105,8 @@ def page_model(run: DiagnosedRun, *, digits: int = 6, mark: str = "") -> dict[st
         "wrt": [inputs[name] for name in run.wrt or ()],
     }
     listing = OF_TENSORS if graph.shapes else OF_NUMBERS
-    return told | page_notes(run, places, digits) | highlight_data(run, places, listing)
+    written = highlight_data(run, places, listing if has_code else None)
+    return told | page_notes(run, places, digits) | written
 
 
 def page_notes(run: DiagnosedRun, places: Mapping[int, int], digits: int) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 // Tensors as heat maps on the cards, as tables beside what is picked, and as fields among the inputs; which number comes
 // from which; and the Jacobian that is never formed.
 
-$("visits").remove();
 const MOST_DRAWN = 4096, MOST_FIELDS = 64, MOST_TERMS = 4;
 const placeText = (at, shape) => `[${shape.map((length, axis) => Math.floor(at / sizeOf(shape.slice(axis + 1))) % length).join(", ")}]`;
 const widthOf = shape => shape.at(-1) ?? 1;
