@@ -59,8 +59,8 @@ def fuse_partials(
     of a fused text.  A partial is recognised by its form: it is what the row's rule makes of the
     operation's nodes.
     """
-    kinds = {kind for kind in {*program.graph.kinds} & {*BY_NAME} if BY_NAME[kind].fused_partials}
-    kinds = {kind for kind in kinds if kind not in but}
+    known = [kind for kind in {*program.graph.kinds} & {*BY_NAME} if kind not in but]
+    kinds = {kind for kind in known if BY_NAME[kind].fused_partials}
     if not kinds:
         return program
     seen = GraphBuilder(program.graph.empty())
@@ -70,8 +70,7 @@ def fuse_partials(
     one = seen.constant(1.0)
     chosen: dict[int, tuple[int, str]] = {}
     for node in range(size):
-        kind = seen.graph.kinds[node]
-        operands = seen.graph.operands[node]
+        kind, operands = seen.graph.kinds[node], seen.graph.operands[node]
         if kind in kinds and all(varying[operand] for operand in operands):
             op = BY_NAME[kind]
             if kind not in ready:
