@@ -16,7 +16,7 @@ from exprgrad.show.page.model import page_model, tensor_key
 from exprgrad.show.page.page import squeeze_script
 from programs import require
 
-PARTS = ("numbers", "products", "engine", "paths", "timeline", "blame", "kinks", "sides")
+PARTS = ("numbers", "products", "engine", "orders", "paths", "timeline", "blame", "kinks", "sides")
 """The files of the script that do not touch the document, in their order."""
 TENSOR_PARTS = ("numbers", "engine", "tensors", "timeline")
 """Those of a page over tensors."""

@@ -127,7 +127,7 @@ SEEN = """word => ["span", "li", "g.node"].map(kind =>
   }))"""
 
 
-@pytest.mark.parametrize("name", ["neuron", "start", "network"])
+@pytest.mark.parametrize("name", ["neuron", "tanh", "network"])
 def test_all_three_are_seen_at_once(name: str, browse: Any) -> None:
     """At 1280 by 800, in a lesson, at every third step."""
     page = browse.show(lesson_html(name), {"width": 1280, "height": 800})

@@ -95,7 +95,7 @@ def read_request(
                 help=f"its first value is {spelled[name].partition('=')[2]}",
             ).about(argument, (0, len(name)))
         spelled[name] = argument
-        values[name] = value
+        values[name] = read_constant(value, name, uncertain=uncertain)
         origins.pop(name, None)
     for name, given in values.items():
         if isinstance(given, str) and given.startswith("@"):
@@ -107,6 +107,20 @@ def read_request(
         text = limit_text(text, options["limit"])
     request = Request(text, values, spelled, origins)
     return split_uncertainties(request) if uncertain else request
+
+
+def read_constant(value: str, name: str, *, uncertain: bool) -> str:
+    """Return the value that ``@codata``, or ``@codata:electron mass``, stands for; any other unchanged.
+
+    It has its uncertainty where the command takes ``uncertain`` values.
+    """
+    found = re.fullmatch(r"(?i)@codata(?::(.*))?", value)
+    if not found:
+        return value
+    from exprgrad.run.values.constants import codata
+
+    text = codata(name if found[1] is None else found[1])
+    return text if uncertain else re.sub(r"\(\d+\)", "", text)
 
 
 def find_formula(arguments: list[str], file: str | None) -> tuple[str, list[str]]:

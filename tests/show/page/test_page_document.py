@@ -37,9 +37,9 @@ pytestmark = pytest.mark.skipif(
     reason="no Graphviz: pip install 'exprgrad[draw]' or install Graphviz",
 )
 NASTY = "a*b # </script><img src=x onerror=alert(1)> ]]> <!-- <script> &amp; \" ' {{style}} \u2028\u202e"
-LARGEST = 97_000
+LARGEST = 90_000
 """The most bytes of a lesson's page."""
-LARGEST_NETWORK = 143_000
+LARGEST_NETWORK = 133_000
 """The same of one that trains a network."""
 
 
@@ -154,6 +154,19 @@ def test_numbers_are_dragged_and_wiggle_where_there_are_no_tensors(
 ) -> None:
     html = parse(text).gradient(a=1.0, b=2.0).explore().html
     assert [words in html for words in ("dragged sideways", '"Wiggle"')] == [has_them] * 2
+
+
+@pytest.mark.parametrize("tools", [("orders", "code"), ("code",), ()])
+def test_a_lesson_s_page_has_the_panels_that_it_asks_for(tools: tuple[str, ...]) -> None:
+    """And nothing of the others, neither script nor style."""
+    lesson = LESSONS["chain"]._replace(tools=tools)
+    run = parse(lesson.expression).gradient(lesson.values)
+    html = page_document(run, lesson=lesson)
+    orders = ("Visit order", "Break it", "#order", "breadth first", "was never visited", "true ${")
+    code = ("<h2>Code</h2>", "import torch", "#code li")
+    for name, signs in {"orders": orders, "code": code}.items():
+        assert [sign for sign in signs if sign in html] == [*signs] * (name in tools)
+    assert complaint(script(Reader(html))) == ""
 
 
 def test_a_lone_surrogate_can_be_written() -> None:

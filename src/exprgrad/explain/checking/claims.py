@@ -267,7 +267,8 @@ def format_refutation(place: SamplePoint, claim: Graph, more: str | None) -> str
     value = "the claim has no value" if said.is_nan() else f"the claim is {other}"
     here = f"at {format_point(place.point)} " if place.point else ""
     if more == f"{value} everywhere":
-        return f"{here}the derivative is {true}; {more}"
+        seed = ": is the seed of 1 forgotten?" if said.contains(0) else ""
+        return f"{here}the derivative is {true}; {more}{seed}"
     if more == f"the derivative is {true} everywhere":
         return f"{here}{value}; {more}"
     return f"{here}the derivative is {true}, {value}" + ("" if more is None else f"; {more}")

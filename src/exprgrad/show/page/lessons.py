@@ -11,6 +11,7 @@ import re
 from cmath import rect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.resources import files
+from itertools import chain
 from math import inf, pi
 from pathlib import Path
 from random import Random
@@ -19,8 +20,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from exprgrad.errors import RequestError
 
 __all__ = [
-    "BUILT_IN", "LESSONS", "LIVE", "POINT_SETS", "Formula", "Lesson", "LessonPart", "Task", "all_tasks",
-    "find_lesson", "functions_as_formulas", "goals_by_task", "nodes_in_task", "read_lesson", "set_columns",
+    "BUILT_IN", "LESSONS", "LIVE", "POINT_SETS", "TOOLS", "Formula", "Lesson", "LessonPart", "Task",
+    "all_tasks", "find_lesson", "functions_as_formulas", "goals_by_task", "nodes_in_task", "read_lesson",
+    "set_columns",
 ]  # fmt: skip
 
 # Sets of points.
@@ -69,10 +71,15 @@ Check = Callable[[Any], bool]
 
 BUILT_IN = (
     "start", "graph", "chain", "neuron", "tanh", "gates", "square", "accumulate", "diamond", "paths",
-    "order", "check", "vanish", "variance", "descent", "kink", "dead", "momentum", "batch",
-    "tensors", "matrix", "network",
+    "order", "backward", "check", "vanish", "variance", "descent", "kink", "dead", "momentum", "batch",
+    "tensors", "matrix", "jacobian", "network",
 )  # fmt: skip
 """The lessons that are built in, in the order in which to take them."""
+TOOLS = {
+    "orders": "the panel Visit order, where an order of visits is broken",
+    "code": "the panel Code, with the formula in several libraries",
+}
+"""What a page has besides, unless its lesson can do without; each with what it is."""
 ENDING = ".toml"
 """The ending of a lesson's file name."""
 
@@ -149,6 +156,7 @@ class Lesson(NamedTuple):
     ``question``    what it asks, in a line: the page leads with it
     ``parts``       prose in parts, each with tasks of its own
     ``formulas``    the formulas, if there are several; the first is ``expression`` with its values
+    ``tools``       those of ``TOOLS`` that its page has
     """
 
     name: str
@@ -160,6 +168,7 @@ class Lesson(NamedTuple):
     question: str = ""
     parts: tuple[LessonPart, ...] = ()
     formulas: tuple[Formula, ...] = ()
+    tools: tuple[str, ...] = tuple(TOOLS)
 
 
 def all_tasks(lesson: Lesson | LessonPart) -> list[Task]:
@@ -329,9 +338,12 @@ LESSON_FIELDS: Fields = {
     "formulas": TABLES,
     "about": TEXT,
     "question": TEXT,
+    "tools": (f"a list of some of {', '.join(TOOLS)}", list_check(word_check(*TOOLS))),
     "parts": TABLES,
     "tasks": TABLES,
 }
+OF_ORDERS = {"order", "first", "sign"}
+"""The facts about the order of visits."""
 ONE, SEVERAL = {"title", "expression", "values"}, {"title", "formulas"}
 """The required fields of a lesson on one formula, and of one on several."""
 
@@ -367,10 +379,16 @@ def parse_lesson(text: str, name: str) -> Lesson:
         parts.append(LessonPart(**{**part, "tasks": own}))
     first = formulas[0] if formulas else formula_from_table(table)
     about, question = (" ".join(table.get(field, "").split()) for field in ("about", "question"))
-    return Lesson(
+    lesson = Lesson(
         Path(name).stem, table["title"], first.expression, first.values, about, tuple(tasks), question,
-        tuple(parts), formulas,
+        tuple(parts), formulas, tuple(table.get("tools", TOOLS)),
     )  # fmt: skip
+    for number, task in enumerate(all_tasks(lesson), 1):
+        if OF_ORDERS & {*chain.from_iterable(task.goals)} and "orders" not in lesson.tools:
+            raise lesson_error(
+                name, f"task {number} has a goal about the visit order, and 'tools' has no 'orders'"
+            )
+    return lesson
 
 
 def read_tasks(table: Mapping[str, Any], name: str, before: int = 0) -> Iterator[Task]:

@@ -270,14 +270,15 @@ MICROGRAD_DEFINITION = """def {name}({listed}):
 
 
 def highlight_data(
-    run: DiagnosedRun, places: Mapping[int, int], listing: Listing
+    run: DiagnosedRun, places: Mapping[int, int], listing: Listing | None
 ) -> dict[str, Any]:
     """The data with which the page highlights a node, given by its place, in the formula and its code.
 
     ``spans``  by place where the node is written in the formula: starts and ends in turn
     ``code``   the formula as code; a closed call has the lines of what is in it.  Left out if there is none
+               or without a listing
     """
-    spans, code = spans_by_node(run), listing_data(run, listing)
+    spans, code = spans_by_node(run), listing_data(run, listing) if listing else {}
     within = {node: places[at] for at, closed in run.closed.items() for node in closed.inside}
     for rows in (code["given"], code["lines"]) if code else ():
         for row in rows:

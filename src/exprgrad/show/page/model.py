@@ -58,7 +58,9 @@ OPERAND_MARK = "\0"
 """An operand's place in an operation's text."""
 
 
-def page_model(run: DiagnosedRun, *, digits: int = 6, mark: str = "") -> dict[str, Any]:
+def page_model(
+    run: DiagnosedRun, *, digits: int = 6, mark: str = "", has_code: bool = True
+) -> dict[str, Any]:
     """A run of ``gradient`` as the page's script takes it; ``mark`` tells its tensors from others' there.
 
     ``nodes``   those that are seen, by place; ``row`` is the key in the page's arithmetic, and in ``rows``;
@@ -102,7 +104,8 @@ def page_model(run: DiagnosedRun, *, digits: int = 6, mark: str = "") -> dict[st
         "inputs": list(inputs.items()),
         "wrt": [inputs[name] for name in run.wrt or ()],
     }
-    return told | page_notes(run, places, digits) | fields_by_kind(run, places)
+    own = fields_by_kind(run, places, has_code=has_code)
+    return told | page_notes(run, places, digits) | own
 
 
 def page_notes(run: DiagnosedRun, places: Mapping[int, int], digits: int) -> dict[str, Any]:
@@ -128,7 +131,9 @@ def page_notes(run: DiagnosedRun, places: Mapping[int, int], digits: int) -> dic
     return {"notes": notes} | nonempty_fields(losses=blamed, vague=vague if data or grad else None)
 
 
-def fields_by_kind(run: DiagnosedRun, places: Mapping[int, int]) -> dict[str, Any]:
+def fields_by_kind(
+    run: DiagnosedRun, places: Mapping[int, int], *, has_code: bool
+) -> dict[str, Any]:
     """The code that is listed, and the inputs that are ``fixed`` over tensors, or ``corrected`` ones."""
     inputs = run.graph.inputs
     if run.graph.shapes:
@@ -138,7 +143,7 @@ def fields_by_kind(run: DiagnosedRun, places: Mapping[int, int]) -> dict[str, An
         both, listing = {**run.corrected, **run.true.corrected}, OF_NUMBERS
         slopes = ((name, encode_nonfinite(x)) for name, (_, x) in both.items() if name in inputs)
         told = nonempty_fields(corrected=[(places[inputs[name]], x) for name, x in slopes])
-    return told | highlight_data(run, places, listing)
+    return told | highlight_data(run, places, listing if has_code else None)
 
 
 def places_by_node(run: DiagnosedRun) -> dict[int, int]:

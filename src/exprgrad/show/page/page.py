@@ -36,6 +36,7 @@ from exprgrad.show.page.arithmetic import (
 from exprgrad.show.page.lessons import (
     BUILT_IN,
     LIVE,
+    TOOLS,
     Formula,
     Lesson,
     LessonPart,
@@ -56,7 +57,7 @@ from exprgrad.show.page.model import (
     sentence_names,
     tensor_key,
 )
-from exprgrad.show.page.picture import network_layers, page_picture
+from exprgrad.show.page.picture import WORDS, network_layers, page_picture
 from exprgrad.show.picture import theme as look
 from exprgrad.show.picture.dot import LARGEST
 from exprgrad.show.picture.picture import write_file, wrong_ending_error
@@ -253,6 +254,7 @@ SWEEPS = (
     "numbers",
     "products",
     "engine",
+    "orders",
     "tensors",
     "adjoints",
     "paths",
@@ -266,9 +268,13 @@ VIEWS = (
     "closed",
     "sheets",
     "dom",
+    "choices",
     "app",
+    "exact",
+    "vague",
     "graph",
     "marks",
+    "wrong",
     "steps",
     "motion",
     "map",
@@ -310,8 +316,21 @@ VIEWS = (
 """The files of the script: each may use those before it, and the views share a block."""
 AT_KINKS = {"kinks", "sides", "conventions"}
 """The files for formulas that can meet a kink, a jump or the edge of a domain; most lessons cannot."""
-OF_NUMBERS = {"products", "paths", "blame", "drag", "wiggle", "trouble", "order", "mistakes"}
+OF_NUMBERS = {
+    "products",
+    "blame",
+    "drag",
+    "wiggle",
+    "wiggle.css",
+    "trouble",
+    "trouble.css",
+    "mistakes",
+}
 """The files for formulas without tensors."""
+OF_ORDERS = {"orders", "paths", "wrong", "order", "order.css"}
+"""The files for orders of visits that may be wrong."""
+OF_CODE = {"listing", "code.css"}
+"""The files for the formula's code."""
 IN_LESSONS = {"goals", "lesson"}
 """The files for lessons; each of ``LIVE`` has its own."""
 IN_COURSES = ("progress", "course", "course.css")
@@ -319,6 +338,11 @@ IN_COURSES = ("progress", "course", "course.css")
 PLOTTED = {"descent", "training"}
 """Those of ``LIVE`` that draw curves and maps; the others draw bars and tables."""
 STYLES = (
+    "choices.css",
+    "code.css",
+    "order.css",
+    "trouble.css",
+    "wiggle.css",
     "calls.css",
     "map.css",
     "layers.css",
@@ -335,6 +359,8 @@ STYLES = (
 """The style sheets beside the page's own."""
 CODE = '<section id="code" data-tab="Code"><h2>Code</h2></section>'
 """The panel with the formula's code."""
+VISITS = '<section id="visits" data-tab="Order"><h2>Visit order</h2></section>'
+"""The panel with the orders of visits."""
 CODE_BLOCK = '<pre tabindex="0" role="group" aria-label="Code"><code>{}</code></pre>'
 """A program to read; where it is too wide, the keyboard can scroll it."""
 MANY = 30
@@ -411,6 +437,8 @@ NEEDLESS_ZERO = re.compile(r'("(?:[^"\\]|\\.)*")|(?<=\d)\.0(?![\de])|(?<![\d.])0
 """A text in JSON, or a zero that a script's number need not have: ``1.0`` is 1, and ``0.5`` is .5."""
 REPEATED_TEXT = re.compile(r'"(?:[^"\\]|\\.)*":?')
 """A text in a script's data; that of a key ends with its colon."""
+NUMBER_IN_PICTURE = re.compile(r'(<text class="(?:data|grad)"[^>]*>)[^<]*')
+"""A number on a card, with the tag before it."""
 SLOT = re.compile(r"\{\{(\w+)\}\}")
 SURROGATE = re.compile(r"[\ud800-\udfff]")
 
@@ -435,13 +463,18 @@ def page_document(
     if descend:
         moves.add("descent")
     marks = [f"{place}." if len(groups) > 1 else "" for place in range(len(groups))]
+    tools = TOOLS.keys() if lesson is None else lesson.tools
     models = [
-        [pack_page(page_model(sheet, digits=digits, mark=mark)) for sheet in group]
+        [
+            pack_page(page_model(sheet, digits=digits, mark=mark, has_code="code" in tools))
+            for sheet in group
+        ]
         for mark, group in zip(marks, groups, strict=True)
     ]
     written = [expand_tensor_nodes(run) for run in runs]
     operations = page_arithmetic(*runs, *(one.run for own in written for one in own.values()))
     needed = needed_assets(groups, models, operations, lesson, moves, bool(course))
+    code = CODE if needed["listing"] else ""
     links = lesson_links(lesson, course) if lesson and course else ("", "")
     tensors: dict[str, Any] = {}
     for run, mark, own in zip(runs, marks, written, strict=True):
@@ -454,8 +487,9 @@ def page_document(
         "head": links[0] + page_head([run.text for run in runs], lesson),
         "tasks": lesson_html(lesson, links[1]) if lesson else "",
         # A lesson's tasks are about the panels before.
-        "code": "" if lesson else CODE,
-        "later": CODE if lesson else "",
+        "code": "" if lesson else code,
+        "later": code if lesson else "",
+        "visits": VISITS if needed["order"] else "",
         "descent": DESCENT if descend else "",
         "picture": page_pictures([*chain.from_iterable(groups)], insides or {}, digits),
         "script": script,
@@ -531,6 +565,9 @@ def needed_assets(
         has_domain_edge(run.graph, node) for run in runs for node in range(len(run.graph))
     )
     corrected = any("corrected" in group[0] for group in models)
+    tools = TOOLS.keys() if lesson is None else lesson.tools
+    has_orders = "orders" in tools and not has_tensors
+    is_vague = any({"losses", "vague"} & {*sheet} for group in models for sheet in group)
     has_kinks = (has_edges or corrected or SPECIAL in operations) and not has_tensors
     return {
         "sheets": has_calls or len(runs) > 1,
@@ -550,6 +587,11 @@ def needed_assets(
         "crossings": SPECIAL in operations and "descent" in moves,
         **dict.fromkeys(("tensors", "heat", "tensors.css"), has_tensors),
         **dict.fromkeys(OF_NUMBERS, not has_tensors),
+        **dict.fromkeys(OF_ORDERS, has_orders),
+        **dict.fromkeys(OF_CODE, "code" in tools),
+        **dict.fromkeys(("choices", "choices.css"), has_orders or "code" in tools),
+        "exact": not is_vague,
+        "vague": is_vague,
         **dict.fromkeys(AT_KINKS, has_kinks),
         **dict.fromkeys(IN_LESSONS, lesson is not None),
         **dict.fromkeys(IN_COURSES, is_in_course),
@@ -581,6 +623,11 @@ def sheets_literal(
         for at, (sheet, run) in enumerate(zip(group, sheets, strict=True)):
             turns = [(node, before + to) for node, to in links_between_sheets(run, sheets)]
             sheet |= {"sheet": before + at, "formula": place, "ways": turns}
+    rows: dict[str, Any] = {}
+    for sheet in chain.from_iterable(models):
+        sheet["rows"] = {
+            k: row for k, row in sheet["rows"].items() if rows.setdefault(k, row) != row
+        }
     calls = {
         call_key(node): pack_page(call_program(other, closed))
         for group in groups
@@ -593,7 +640,7 @@ def sheets_literal(
     told = {key: texts.index(program) for key, program in found.items()}
     all_models = [sheet for group in models for sheet in group]
     programs = ",".join(texts)
-    sheets_told = script_literal({"sheets": all_models, "calls": told}, keys)
+    sheets_told = script_literal({"sheets": all_models, "calls": told, "rows": rows}, keys)
     return f"{sheets_told[:-1]},{keys.get('programs', 'programs')}:[{programs}]}}"
 
 
@@ -706,9 +753,15 @@ def page_pictures(
         page_picture(run, digits).replace('id="graph"', f'data-name="{escape(name)}"', 1)
         for name, run in insides.items()
     ]
+    others, functions = (list(map(waiting_picture, drawn)) for drawn in (others, functions))
     waiting = {"<template>": others, '<template id="insides">': functions}
     templates = [tag + "\n".join(drawn) + "</template>" for tag, drawn in waiting.items() if drawn]
     return "\n".join([first, *templates])
+
+
+def waiting_picture(picture: str) -> str:
+    """A picture without what the script writes into it: its numbers, and the words of the first picture."""
+    return NUMBER_IN_PICTURE.sub(r"\1", picture.replace(f"{WORDS}\n", ""))
 
 
 def squeeze_script(script: str) -> str:

@@ -20,7 +20,7 @@ from exprgrad.show.page.model import places_by_node
 from exprgrad.show.picture.cards import DrawingOptions, TextPiece, make_card, tensor_map_size
 from exprgrad.show.picture.dot import dot_source, graphviz_command, run_graphviz
 
-__all__ = ["FEWEST_FOLDED", "network_layers", "page_picture"]
+__all__ = ["FEWEST_FOLDED", "WORDS", "network_layers", "page_picture"]
 
 FEWEST_FOLDED = 60
 """The fewest nodes of a graph whose layers are folded; a smaller one is seen at once."""
@@ -219,7 +219,12 @@ def bounding_box(points: Iterable[Point]) -> Box:
 
 
 def path_steps(command: str, points: Sequence[Point]) -> str:
-    """A path through points, written as steps: of lines for ``l``, of a spline's curves for ``c``."""
+    """A path through points, written as steps: of lines for ``l``, of a spline's curves for ``c``.
+
+    A level curve is one line.
+    """
+    if command == "c" and {y for _, y in points} == {points[0][1]}:
+        return f"M{point_svg(points[0])}h{format_to_tenth(points[-1][0] - points[0][0])}"
     every = {"l": 1, "c": 3}[command]
     scaled = [(round(10 * x), round(10 * y)) for x, y in points]
     steps = []

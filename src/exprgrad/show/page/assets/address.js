@@ -6,12 +6,11 @@ const PATIENCE = 400;
 let waiting = 0;
 
 function address() {
-  const {at, preset, visits, overwrite, given} = app, told = new URLSearchParams;
+  const {at, given} = app, told = new URLSearchParams;
   if (PAGE.sheet) told.set("open", PAGE.sheet);
   if (at) told.set("step", at);
   for (const [name, id] of PAGE.inputs) if (given.has(id)) told.append("with", `${name}=${given.get(id)}`);
-  if (preset !== "right") told.set("order", preset === "own" ? visits.join(".") : preset);
-  if (overwrite) told.set("sign", "=");
+  app.tellOrder?.(told);
   return String(told);
 }
 
@@ -22,11 +21,7 @@ function recall() {
     const x = parse(words.slice(at + 1).replaceAll("Infinity", "inf"), NODES[id]);
     if (known(id) && x !== null) app.given.set(id, x);
   }
-  // An order is one of the presets that this page can offer, or has the nodes of the right one.
-  const order = told.get("order") ?? "right", right = ORDERS.right(PAGE), sorted = ids => String([...ids].sort());
-  const own = order.split(".").map(Number), isOwn = sorted(own) === sorted(right);
-  const visits = isOwn ? own : Object.hasOwn(ORDERS, order) && ORDERS[order](PAGE);
-  Object.assign(app, {preset: !visits ? "right" : isOwn ? "own" : order, visits: visits || right, overwrite: told.get("sign") === "="});
+  app.recallOrder?.(told);
   compute();
   app.at = Math.max(0, Math.min(app.steps.length, Math.trunc(told.get("step")) || 0));
 }

@@ -1,4 +1,5 @@
-// What is seen now.  The views read it, and show() calls them; `lists` are views of long tables.
+// What is seen now.  The views read it, and show() calls them; `painters` are those of the graph, which come first, and
+// `lists` those of long tables.
 //
 // `given`   the inputs that were edited
 // `visits`  the order of the reverse sweep, and `preset` its name if it has one
@@ -13,24 +14,21 @@
 // `grid`    where there are tensors, the fields in which one's numbers are typed, and `hint` how to find one
 // `cull`   draws what is in sight of a large graph
 // `unfold` shows the graph where it is folded
+// `placeCode` puts the code where there is room
 // `uncover` scrolls to the lit line of the code
 // `later`   writes a large graph's lists once the steps pause
 // `place`   takes what is picked, while the visits are clicked
+// `tellOrder`, `recallOrder`  write the order into the address, and read it there
+// `gone`    finds the edges whose contribution is lost, where visits may be in a wrong order
 
 const {nodes: NODES, edges: EDGES} = PAGE;
 const app = {given: new Map, preset: "right", visits: ORDERS.right(PAGE), overwrite: false, at: 0, picked: null, asking: ""};
-const views = [], lists = [];
+const painters = [], views = [], lists = [];
 const called = id => NODES[id].short;
 const known = x => x !== undefined && x !== null;
 const num = x => known(x) ? number(x, PAGE.digits) : "–";
 const shown = x => known(x) ? num(x) : "";
-// Whether a node's data, or its grad, has fewer right digits than are shown: that is known of the numbers that the page
-// was made for, and of no others.
 const numbersIn = (kind, now = app.now) => kind === "grad" ? now.grads : now.data;
-const isVague = (id, kind) => !app.given.size && Boolean(PAGE.vague?.[kind].includes(id)) && known(numbersIn(kind)[id]);
-const FEWER = "fewer right digits than shown";
-const tilde = (id, kind) => isVague(id, kind) ? "~" : "";
-const vagueWords = (id, kind) => isVague(id, kind) ? ", with " + FEWER : "";
 const keyOf = edge => `${edge.user}_${edge.position}`;
 // By edge: which operand it is, where its user has the operand twice.
 const which = EDGES.map(({user, operand, position}) =>
@@ -58,7 +56,7 @@ function show() {
   app.reveal?.(now);
   app.now = now;
   app.done = app.steps.slice(0, app.at);
-  for (const view of views) view();
+  for (const view of [...painters, ...views]) view();
   // Only now, for it needs the layout: the frame is as large as the sentence below it leaves it.
   follow();
   $("said").scrollTop = 0;

@@ -22,6 +22,7 @@ function toggle(id, byKey) {
   lay(ways.get(id), {given, origin, byKey, words, progress: app.at === app.steps.length ? null : progress() ?? {at: 0}});
 }
 
+tellKey("o", "open a call, close it");
 // The spot that a key is about: what has the focus, else what is looked at, else what the step is about.
 const spotNow = () => spots.get(document.activeElement) ?? app.picked ?? app.now.step;
 addEventListener("keydown", event => {

@@ -20,4 +20,3 @@ for (const [key, at] of Object.entries(CALLS.calls)) {
 
 // What is inside a call, where it opens beside the graph, by the name of its function.
 const insides = new Map([...document.querySelector("#insides")?.content.children ?? []].map(drawn => [drawn.dataset.name, drawn]));
-document.querySelector("#keys dl").insertAdjacentHTML("beforeend", "<dt>o</dt><dd>open a call, close it</dd>");

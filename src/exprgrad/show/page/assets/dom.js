@@ -1,6 +1,6 @@
 // How the views make, find and fill elements.  Texts are set as texts, never read as HTML.
 
-const $ = id => document.getElementById(id);
+const $ = id => document.getElementById(id), settings = document.documentElement.dataset;
 
 function set(element, attributes) {
   for (const [name, value] of Object.entries(attributes))
@@ -21,22 +21,17 @@ const draw = (parent, tag, attributes) =>
 
 const button = (words, onclick, label) => make("button", {type: "button", onclick, "aria-label": label}, words);
 
+// Have the list of keys tell one, once: the list is that of all formulas.
+function tellKey(name, words) {
+  const list = document.querySelector("#keys dl");
+  if (![...list.children].some(one => one.textContent === name)) list.append(make("dt", null, name), make("dd", null, words));
+}
+
 // What may be longer than its box scrolls by the keys, too; its length changes with some parts.
 function scrollable(box, ...parts) {
   const watch = new ResizeObserver(() => set(box, {tabindex: box.scrollHeight > box.clientHeight && 0}));
   for (const part of parts) watch.observe(part);
 }
-
-// One of some options.
-function choices(legend, name, options, onchange) {
-  const made = make("fieldset", null, make("legend", null, legend));
-  for (const [value, words] of Object.entries(options))
-    made.append(make("label", null, make("input", {type: "radio", name, value, onchange: () => onchange(value)}), ` ${words}`));
-  return made;
-}
-const check = (name, value) => {
-  for (const radio of document.getElementsByName(name)) radio.checked = radio.value === value;
-};
 
 // Whether something is not as it was: large pages write only what is new.
 function changes() {

@@ -1,6 +1,6 @@
 // The number of an input is dragged sideways, on its card; with Shift finely.
 
-document.querySelector("#keys dl").insertAdjacentHTML("beforeend", "<dt>an input dragged sideways</dt><dd>more, less; with Shift finely</dd>");
+tellKey("an input dragged sideways", "more, less; with Shift finely");
 for (const {id} of fields) {
   const {group} = cards[id];
   let moved = false;

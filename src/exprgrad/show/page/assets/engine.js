@@ -88,40 +88,11 @@ function simulate(page, locals, visits, overwrite = false) {
   return {passed, got, reads, grads, carried};
 }
 
-// The orders of visits: the right one, and those that people write instead, which visit inner nodes alone.
-const NAIVE_MOST = 2000;
+// The orders of visits by name: here the right one.
 const ORDERS = {
   right: ({nodes, edges, output}) => [...new Set([output, ...edges.map(({operand}) => operand)])]
     .filter(id => nodes[id].active).sort((one, other) => other - one),
-  preorder: page => walk(page, true),
-  bfs(page) {
-    const order = inner(page, [page.output]), seen = new Set(order);
-    for (const node of order)
-      for (const operand of inner(page, page.nodes[node].operands))
-        if (!seen.has(operand)) order.push(operand), seen.add(operand);
-    return order;
-  },
-  // Null where the visits, one for each way to a node, are too many.
-  naive: page => walk(page, false),
 };
-
-function inner(page, ids) {
-  return ids.filter(id => page.nodes[id].active && page.nodes[id].row);
-}
-
-// Depth first from the output, each node once or for each way to it.
-function walk(page, once) {
-  const order = [], seen = new Set, todo = inner(page, [page.output]);
-  while (todo.length) {
-    const node = todo.pop();
-    if (once && seen.has(node)) continue;
-    if (!once && order.length === NAIVE_MOST) return null;
-    seen.add(node);
-    order.push(node);
-    todo.push(...inner(page, page.nodes[node].operands).reverse());
-  }
-  return order;
-}
 
 // What really happens to the output when an input moves by h, beside what its grad foretells.
 function nudges(page, data, grads, id, h) {

@@ -46,7 +46,7 @@ new ResizeObserver(() => {
 }).observe(frame);
 
 const cardChanges = changes(), chipChanges = changes();
-views.push(() => {
+painters.push(() => {
   const {data, grads, locals, nodes, wires} = app.now, litNodes = new Set(nodes), litWires = new Set(wires);
   cards.forEach(({group, head, data: text, grad, room, isAway}, id) => {
     const {label, active} = NODES[id], [x, g] = [data[id], grads[id]], isLit = litNodes.has(id), isPicked = app.picked?.node === id;

@@ -1,6 +1,6 @@
 // The code in one of the libraries: lines, some of them of a node.
 const {libraries, given: named, lines: operations} = PAGE.code ?? {libraries: []};
-const settings = document.documentElement.dataset, listing = make("ol", {"aria-label": "Lines"}), lacking = line();
+const listing = make("ol", {"aria-label": "Lines"}), lacking = line();
 const inPython = x => x.shape ? nested(Array.from(x, inPython), x.shape) : !isFinite(x) ? `float("${String(x).replace("Infinity", "inf")}")` : Number.isInteger(x) && Math.abs(x) < 1e16 ? x.toFixed(1) : String(x);
 const given = (words, [id, name]) => words.replace("{name}", name).replace("{number}", inPython(app.data[id]));
 function writeCode() {
@@ -44,3 +44,11 @@ views.push(() => {
   if (libraries.length && !listing.firstChild && !lacking.textContent) writeCode();
   for (const {made, own, input} of rows) if (own && lineChanges(own[0], app.data[own[0]])) made.textContent = given(input, own);
 });
+
+// Where there is room the code is below the graph, and is seen with it.
+app.placeCode = () => {
+  const roomy = matchMedia("(min-width: 60.01rem) and (min-height: 47rem)"), behind = $("code").nextElementSibling;
+  // The page of a formula that is left hears of it, too.
+  (roomy.onchange = () => behind.isConnected && (roomy.matches ? $("front").append($("code")) : behind.before($("code"))))();
+};
+tellKey("in the code ↑ ↓", "the line before, the next");

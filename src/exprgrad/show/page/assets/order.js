@@ -29,6 +29,7 @@ const rest = button("The rest as it is", () => visitIn("own", [...clicked, ...ow
 const next = make("p", {id: "next"});
 const breaking = make("details", null, make("summary", null, "Break it"), presets, make("div", {class: "row"}, clicker, rest), next, signs, list, tip);
 $("visits").append(aboutOrder, breaking, result);
+tellKey("in the visit order Alt+↑ ↓", "earlier, later");
 
 function clicking(isOn) {
   clicked = [];
@@ -187,3 +188,16 @@ views.push(() => {
   const news = wrong.slice(0, FEW).map(({id, got, true: due}) => `${called(id)} gets ${num(got)} of the true ${num(due)}`);
   if (!isFirst && visited !== before) $("told").textContent = [`${called(PAGE.output)} is ${num(app.data[PAGE.output])}`, ...news].join(", ");
 });
+
+app.tellOrder = told => {
+  const {preset, visits, overwrite} = app;
+  if (preset !== "right") told.set("order", preset === "own" ? visits.join(".") : preset);
+  if (overwrite) told.set("sign", "=");
+};
+// An order is one of the presets that this page can offer, or has the nodes of the right one.
+app.recallOrder = told => {
+  const order = told.get("order") ?? "right", right = ORDERS.right(PAGE), sorted = ids => String([...ids].sort());
+  const own = order.split(".").map(Number), isOwn = sorted(own) === sorted(right);
+  const visits = isOwn ? own : Object.hasOwn(ORDERS, order) && ORDERS[order](PAGE);
+  Object.assign(app, {preset: !visits ? "right" : isOwn ? "own" : order, visits: visits || right, overwrite: told.get("sign") === "="});
+};

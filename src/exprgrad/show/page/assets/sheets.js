@@ -1,10 +1,12 @@
 // A page whose calls open and close is a page for each choice of them, a sheet, and so is one of several
 // formulas: all views are built anew, except a lesson's panel.
 
-for (const page of [...CALLS.sheets, ...CALLS.programs]) filled(page);
+for (const page of [...CALLS.sheets, ...CALLS.programs]) filled(page).rows = {...CALLS.rows, ...page.rows};
 const blank = document.querySelector("main").cloneNode(true);
 const pictures = [...blank.querySelectorAll("#graph, template:not(#insides)")].flatMap(part => part.content ? [...part.content.children] : [part.cloneNode(true)]);
 for (const waiting of blank.querySelectorAll("template")) waiting.remove();
+// The words on its cards stand in the first picture alone.
+for (const picture of pictures.slice(1)) picture.prepend(pictures[0].querySelector("defs").cloneNode(true));
 // The sheet that the address asks for.
 const asked = () => Math.min(CALLS.sheets.length - 1, Number(new URLSearchParams(location.hash.slice(1)).get("open")) || 0);
 let leaving = new AbortController;

@@ -1,6 +1,6 @@
 // A large graph is drawn where it is in sight and around it, for the browser walks over all that is drawn at each step.
 
-const AROUND = 300, painters = views.slice(0, 2);
+const AROUND = 300;
 // An edge lies where its chip and its two cards are.
 const extents = [...cards.map(card => [card, [card.group], [card]]), ...chips.map((chip, at) => [chip, [chip.group, chip.wire], [chip, cards[EDGES[at].user], cards[EDGES[at].operand]]])]
   .map(([own, parts, near]) => {
@@ -76,7 +76,7 @@ app.later = () => {
   pausing = setTimeout(writeLists, PAUSE);
 };
 // What the step is about is drawn before it is looked at, and is followed.
-views.unshift(() => {
+painters.unshift(() => {
   const lit = new Set(litParts());
   for (const extent of extents) if (extent.own.isAway && lit.has(extent.own)) setAway(extent, false);
 });

@@ -9,19 +9,16 @@ for (const panel of [...$("panels").children, closer]) set(panel, {"aria-label":
 // In a small window the panels take turns, by a row of buttons.
 const page = document.documentElement, tabs = make("nav", {"aria-label": "Panels"});
 function turnTo(name) {
-  page.dataset.tab = name;
+  settings.tab = name;
   for (const tab of tabs.children) set(tab, {"aria-pressed": tab.textContent === name});
   for (const panel of $("panels").children) panel.classList.toggle("chosen", panel.dataset.tab === name);
 }
 for (const name of new Set(["Steps", ...[...$("panels").children].map(panel => panel.dataset.tab)]))
   tabs.append(button(name, () => turnTo(name)));
 $("told").before(tabs);
-turnTo(page.dataset.tab ?? "Steps");
+turnTo(settings.tab ?? "Steps");
 page.classList.add("live");
-// Where there is room the code is below the graph, and is seen with it.
-const roomy = matchMedia("(min-width: 60.01rem) and (min-height: 47rem)"), behind = $("code").nextElementSibling;
-// The page of a formula that is left hears of it, too.
-(roomy.onchange = () => behind.isConnected && (roomy.matches ? $("front").append($("code")) : behind.before($("code"))))();
+app.placeCode?.();
 
 // So may a long formula in its head.
 const head = document.querySelector("header");

@@ -5,8 +5,6 @@ const said = make("div", {role: "status"}), remarks = [];
 const edited = make("section", {"aria-label": "Notes", "data-tab": "Inputs"}, make("h2", null, "Notes"), said);
 $("notes").after(edited);
 
-// Lost digits are known of the numbers that the page was made for, and of no others.
-const lossesNow = () => app.given.size ? [] : PAGE.losses ?? [];
 const begins = cards.map(card => below(card, "true"));
 const isBlamed = ({node, edge}) => known(edge) ? app.done.some(step => step.edge === edge) : known(app.now.data[node]);
 const spotText = ({text}) => `${text}.`;
@@ -41,7 +39,7 @@ views.push(() => {
   if (seen === data) return;
   seen = data;
   const notes = given.size ? [...blamed.map(spotText), ...remarks.flatMap(told => told())] : [];
-  if (given.size && (PAGE.losses || PAGE.vague)) notes.push("How many digits are right is known of the numbers that the page was made for, and of no others.");
+  if (given.size) notes.push(...lossNotes);
   edited.hidden = !notes.length;
   said.replaceChildren(...notes.map(words => line(words)));
 });
