@@ -189,7 +189,7 @@ def main() -> None:
         without = sum(word == "wrong" and not equations[text].roots for text, word in said.items())
         counts = [len(said), *[count[word] for word in SAID], without]
         rows.append([name, *map(str, counts), f"{seconds[name] / len(said) * 1000:.1f}"])
-    heads = ["", "asked", *SAID, "of these without a root", "ms each"]
+    heads = ["tool", "asked", *SAID, "of these without a root", "ms each"]
     wrong = [
         [f"`{text}`", *["wrong" if said.get(text) == "wrong" else "" for said in found.values()]]
         for text in equations

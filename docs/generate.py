@@ -2,36 +2,60 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import sys
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import click
 
-from exprgrad import parse
+import exprgrad
+from exprgrad import LESSONS, draw, parse
+from exprgrad.api.displays import Course, DerivativesByName
+from exprgrad.api.fits import Fitted
+from exprgrad.api.minima import Minimized
+from exprgrad.api.roots import Solved
 from exprgrad.cli.command import load_command
 from exprgrad.cli.commands import COMMANDS
 from exprgrad.cli.group import Group
 from exprgrad.data.formats import FORMATS
+from exprgrad.data.frames import ArrowFunctions
+from exprgrad.data.grids import RangeTable
 from exprgrad.explain.rewriting.rewrites import (
     EXTENSIONS,
     REWRITES,
     Rewrite,
     rewrite_conditions,
 )
+from exprgrad.explain.walks import Paths, VisitResult
 from exprgrad.graph.ops import COMPARISONS, OPS
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.code.targets import TARGETS
+from exprgrad.run.engines.compiled import Compiled
+from exprgrad.run.engines.point_function import PointFunction
+from exprgrad.show.picture.curves import Plot
+from exprgrad.show.picture.theme import DATA, GRAD
 from exprgrad.show.text.lines import decimal_text
 from exprgrad.show.text.operations import operation_details, operation_usage
+from exprgrad.solvers.uncertainty.propagation import Uncertainty
 
+sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+from gallery import call_along, draw_curve, plot_operation
 
 from corpus import Formula, trades
 
 REFERENCE = Path(__file__).parent / "reference"
+TUTORIAL = Path(__file__).parent / "tutorial"
+COURSE = "https://exprgrad.github.io/exprgrad/course"
+"""Where the site has the lessons, live."""
+SWEEPS = Path(__file__).parent / "images" / "sweeps.svg"
+CURVES = Path(__file__).parent / "images" / "operations"
 METHODS = Path(__file__).parents[1] / "src" / "exprgrad" / "api" / "methods.pyi"
 
 
@@ -79,7 +103,10 @@ def operations() -> str:
         )
     parts.append("")
     for op in OPS:
-        parts.append(f"### {op.name}\n\n```text\n{operation_details(op).rstrip()}\n```\n")
+        parts.append(
+            f"### {op.name}\n\n![The curve of {op.name}](../images/operations/{op.name}.svg)\n\n"
+            f"```text\n{operation_details(op).rstrip()}\n```\n"
+        )
     parts += [
         "## Structural\n",
         "A structural row is linear in each operand, or nearly.  It states no Jacobian but how a "
@@ -94,6 +121,105 @@ def operations() -> str:
     for row in STRUCTURAL.values():
         parts.append(f"### {row.name}\n\n```text\n{operation_details(row).rstrip()}\n```\n")
     return "\n".join(parts)
+
+
+def api() -> str:
+    """The page on the library: every public name, from its docstring."""
+    named = {name: getattr(exprgrad, name) for name in exprgrad.__all__ if name[0] != "_"}
+    functions = {name: one for name, one in named.items() if inspect.isfunction(one)}
+    classes = {name: one for name, one in named.items() if inspect.isclass(one)}
+    errors = {name: one for name, one in classes.items() if issubclass(one, Exception)}
+    rows = {op.name for op in OPS}
+    parts = [
+        "# Python\n",
+        "This page is generated from the docstrings.  [Use it from Python](../how-to/use-from-python.md) "
+        'shows the library at work.  Values are given by name, `f(x=2)`, or as a mapping, `f({"x": 2})`.\n',
+        "## Functions\n",
+    ]
+    for name, one in functions.items():
+        parts += described(f"exprgrad.{name}", one)
+    for name in LIVING:
+        parts += [f"## {name}\n", prose(inspect.getdoc(classes[name]) or "")]
+        for called, one in vars(classes[name]).items():
+            hidden = called[0] == "_" or called in rows or called in INTERNAL
+            if not hidden and isinstance(one, FunctionType | property | cached_property):
+                parts += described(f"{name}.{called}", one)
+    parts.append("## What they return, and take\n")
+    for name, one in {**classes, **{one.__name__: one for one in RESULTS}}.items():
+        if name not in LIVING and name not in errors:
+            parts += [f"### {name}\n", prose(inspect.getdoc(one) or "")]
+    parts.append("## Errors and warnings\n")
+    for name, one in errors.items():
+        parts += [f"### {name}\n", prose(inspect.getdoc(one) or "")]
+    return "\n".join(parts)
+
+
+LIVING = ("Expression", "Run", "Value")
+"""The classes whose methods are listed."""
+RESULTS = (
+    ArrowFunctions, Compiled, Course, DerivativesByName, Fitted, Minimized, Paths, Plot, PointFunction,
+    RangeTable, Solved, Uncertainty, VisitResult,
+)  # fmt: skip
+"""What methods return, beside what the package exports."""
+INTERNAL = {
+    "at", "at_numbers", "columns", "derivatives", "drawn", "evaluator", "for_people", "for_shapes", "given",
+    "in_rows", "is_elementwise", "kind", "held", "named", "only_input", "operands", "refuse", "searched",
+    "spread", "swept", "typed",
+}  # fmt: skip
+"""Names for other modules of the package."""
+
+
+def described(called: str, one: Any) -> Iterator[str]:
+    """A heading, the signature of a function, and the docstring."""
+    yield f"### {called}\n"
+    if inspect.isfunction(one):
+        taken = [*signature_parts(inspect.signature(one))]
+        text = f"{called}({', '.join(taken)})"
+        if len(text) > 88:
+            text = "\n    ".join([f"{called}(", *(f"{each}," for each in taken)]) + "\n)"
+        yield f"```text\n{text}\n```\n"
+    yield prose(inspect.getdoc(one) or "")
+
+
+def signature_parts(signature: inspect.Signature) -> Iterator[str]:
+    """The parameters but ``self``, and the signs between those by place and those by name."""
+    before = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    for name, each in signature.parameters.items():
+        if before is inspect.Parameter.POSITIONAL_ONLY is not each.kind:
+            yield "/"
+        if each.kind is inspect.Parameter.KEYWORD_ONLY is not before:
+            yield "*"
+        before = each.kind
+        if name != "self":
+            yield re.sub(r": '([^']*)'", r": \1", str(each))
+
+
+def prose(doc: str) -> str:
+    """A docstring as Markdown: a list of fields stays as it is, in letters of one width."""
+    parts = [
+        f"```text\n{part.replace('``', '')}\n```"
+        if re.match(r"``[^`]+``(, ``[^`]+``)*  +\S", part)
+        else re.sub(r"``(.+?)``", r"`\1`", part)
+        for part in doc.split("\n\n")
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def gallery() -> str:
+    """The page with the curves of all elementwise operations."""
+    parts = [
+        "# Gallery of operations\n",
+        "Each elementwise operation along its first operand: the value above, the derivative below, with a "
+        "dot at each kink, rings at jumps, and dashes at poles.  The other operands are 2, but 1 for x, "
+        "and -1 and 1 for the ends of `clamp`.  A picture leads to what [the table](operations.md) says of "
+        "the operation: formulas, domain, kinks, accuracy.  This page is generated; `exprgrad plot` finds "
+        "the curves.\n",
+        '<div class="grid gallery" markdown>\n',
+    ]
+    for op in OPS:
+        picture = f"![The curve of {op.name}](../images/operations/{op.name}.svg)"
+        parts.append(f"[{picture} `{call_along(op)[0]}`](operations.md#{op.name.lower()})\n")
+    return "\n".join([*parts, "</div>\n"])
 
 
 def formats() -> str:
@@ -187,7 +313,7 @@ def worked_out(one: Formula) -> Iterator[str]:
     output = run.graph.output_name
     value = f"{f'`{output}`' if output else 'value'} = {in_cell(run.true.value)}"
     rows = [
-        ["", *(f"`{name}`" for name in one.values)],
+        ["input", *(f"`{name}`" for name in one.values)],
         ["---"] * (1 + len(one.values)),
         ["at", *(text.replace(",", ", ") for text in one.values.values())],
         ["derivative", *(in_cell(run.true.gradient[name]) for name in one.values)],
@@ -233,10 +359,74 @@ def methods() -> str:
     return "\n".join(lines) + "\n"
 
 
+def lessons() -> str:
+    """The page that leads to the lessons, live, with the parts of each."""
+    parts = [
+        "# Lessons\n",
+        f"{len(LESSONS)} lessons to click through, in this order, or as "
+        f"[a course with progress]({COURSE}/index.html).  Each is one page that needs no network and "
+        "works on a phone; [`exprgrad explore --lesson chain`](../how-to/explore-a-formula.md#lessons) "
+        "writes the one called `chain` to your disk.  This page is generated from the lessons.\n",
+        "| lesson | called | its parts |\n| --- | --- | --- |",
+    ]
+    for one in LESSONS.values():
+        titles = "; ".join(part.title.split(". ", 1)[-1].strip() for part in one.parts[:-1])
+        parts.append(
+            f"| [{one.title}]({COURSE}/{one.name}.html) | `{one.name}` | {titles or 'exercises'} |"
+        )
+    parts.append(
+        "\nOn the site, the first of them runs right here:\n\n<!-- live: start -->\n\n"
+        "To put one into a page of yours, or to write your own: "
+        "[Teach a course](../how-to/teach-a-course.md#on-a-page-of-yours), "
+        "[Write a lesson](../how-to/write-a-lesson.md)."
+    )
+    return "\n".join(parts) + "\n"
+
+
+def sweeps() -> str:
+    """The graph of a neuron, in which the numbers of both sweeps appear one by one, as SVG.
+
+    For whoever asks for less motion the picture stands still, and is complete.
+    """
+    lesson = LESSONS["neuron"]
+    run = parse(lesson.expression).gradient(lesson.values)
+    count = len(run.nodes)
+    step = 100 / (2 * count + STEPS_OF_REST)
+    rules = [
+        rule
+        for node in range(1, count + 1)
+        for rule in animate_card(node, {DATA: step * node, GRAD: step * (2 * count + 1 - node)})
+    ]
+    style = "\n".join(["@media (prefers-reduced-motion: no-preference) {", *rules, "}", "</style>"])
+    title = (
+        "<title>The forward sweep fills in each node's data, the reverse sweep each grad</title>"
+    )
+    svg = re.sub("<title>.*?</title>", title, draw(run).svg(), count=1)
+    return svg.replace("</style>", style, 1)
+
+
+def animate_card(node: int, moments: dict[str, float]) -> Iterator[str]:
+    """CSS for a card: each number, by its colour, appears at its moment, and the outline is bold then."""
+    bold = ""
+    for ink, percent in moments.items():
+        name, start, end = f"n{node}-{ink[1:]}", f"{percent:.1f}%", f"{percent + 3:.1f}%"
+        yield f"@keyframes {name} {{ 0%, {start} {{ opacity: 0 }} {end}, 100% {{ opacity: 1 }} }}"
+        yield f'#node{node} text[fill="{ink}"] {{ animation: {name} {SECONDS}s infinite }}'
+        bold += f"{start}, {percent + 6:.1f}% {{ stroke-width: 1 }} {end} {{ stroke-width: 4 }} "
+    yield f"@keyframes n{node} {{ {bold}}}"
+    yield f'#node{node} path[fill="none"] {{ animation: n{node} {SECONDS}s infinite }}'
+
+
+SECONDS, STEPS_OF_REST = 15, 5
+"""How long the picture of the sweeps takes, and for how many steps it is shown finished."""
+
+
 PAGES = {
     "formulas.md": formulas,
     "commands.md": commands,
+    "python.md": api,
     "operations.md": operations,
+    "gallery.md": gallery,
     "formats.md": formats,
     "rewrites.md": rewrites,
     "schema.json": schema,
@@ -247,7 +437,11 @@ def main() -> None:
     """Write every page."""
     for name, page in PAGES.items():
         (REFERENCE / name).write_text(page(), encoding="utf-8")
+    (TUTORIAL / "lessons.md").write_text(lessons(), encoding="utf-8")
+    for op in OPS:
+        (CURVES / f"{op.name}.svg").write_text(draw_curve(op, plot_operation(op)), encoding="utf-8")
     METHODS.write_text(methods(), encoding="utf-8")
+    SWEEPS.write_text(sweeps(), encoding="utf-8")
 
 
 if __name__ == "__main__":

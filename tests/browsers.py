@@ -1,8 +1,9 @@
 """A Chromium for the tests of the page, and pages in it that may load nothing but themselves.
 
 Each test runs with three fonts as the system's: with one of them, drawn by the test's name, among the
-quick tests, and with the others among the slow ones, unless one is enough.  Without a browser, or a
-font, tests are skipped; with ``EXPRGRAD_BROWSER=require`` they fail.
+quick tests, with another among the slow ones, and with the third where ``EXPRGRAD_LONG`` asks for more;
+what is slow itself has the first alone, unless more is asked for.  Without a browser, or a font, tests
+are skipped; with ``EXPRGRAD_BROWSER=require`` they fail.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,6 +19,8 @@ from typing import Any
 from zlib import crc32
 
 import pytest
+
+from amounts import LONG
 
 INSTALL = (
     "no browser: pip install playwright axe-playwright-python, "
@@ -98,15 +101,16 @@ class Browsing:
         return self.pages[locale]
 
 
-def axe(page: Any, scheme: str) -> list[str]:
-    """What axe-core has against a page as it is; in the dark only its colours are others."""
+def axe(page: Any, scheme: str, only: Sequence[str] = ()) -> list[str]:
+    """What axe-core has against a page as it is, or some of its rules; in the dark only colours differ."""
     from axe_playwright_python.sync_playwright import Axe
 
     # Of what is well it need not tell every place; two rules are off unless asked for.
     rules = {rule: {"enabled": True} for rule in ("label-content-name-mismatch", "target-size")}
     options = {"resultTypes": ["violations"], "rules": rules}
-    if scheme == "dark":
-        options = {**options, "runOnly": ["color-contrast"], "rules": {}}
+    only = ["color-contrast"] if scheme == "dark" else only
+    if only:
+        options = {**options, "runOnly": [*only], "rules": {}}
     # What the page learns of its own sizes it learns with the next frame.
     page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
     found = Axe().run(page, options=options).response["violations"]
@@ -132,19 +136,30 @@ def drawn_font(name: str) -> str:
     return usable[crc32(name.encode()) % len(usable)]
 
 
-def has_drawn_font(item: pytest.Item) -> bool:
-    """Whether a test has no font, or the one that was drawn for it."""
+def font_turn(item: pytest.Item) -> int:
+    """Which turn a test's font has: 0 for the one that was drawn for it, or without a font; else 1 or 2."""
     family = getattr(getattr(item, "callspec", None), "params", {}).get("chromium")
-    return not family or family == drawn_font(item.name.replace(family, ""))
+    if not family:
+        return 0
+    fonts = list(FONTS)
+    return (fonts.index(family) - fonts.index(drawn_font(item.name.replace(family, "")))) % 3
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """A test in fonts that were not drawn for it is a slow one, or left out where one font is enough."""
-    others = [item for item in items if not has_drawn_font(item)]
-    for item in others:
-        item.add_marker(pytest.mark.slow)
-    left_out = {item for item in others if item.get_closest_marker("numbers")}
+    """Leave out fonts; a quick test in a font that was not drawn for it is a slow one.
+
+    Where one font is enough there is one.  Of the others CI leaves the third to ``EXPRGRAD_LONG``, and
+    the second too where the test is slow itself.
+    """
+    left_out = set()
+    for item in items:
+        turn = font_turn(item)
+        is_too_long = LONG == 1 and (turn == 2 or item.get_closest_marker("slow"))
+        if turn and (is_too_long or item.get_closest_marker("numbers")):
+            left_out.add(item)
+        elif turn:
+            item.add_marker(pytest.mark.slow)
     config.hook.pytest_deselected(items=[*left_out])
     items[:] = [item for item in items if item not in left_out]
 

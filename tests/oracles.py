@@ -520,7 +520,10 @@ INTEGRALS = {"Ei", "E1", "li", "Shi", "Chi", "fresnels", "fresnelc"}
 
 
 def limit_of_balls(name: str, position: int, args: Sequence[float]) -> Real | None:
-    """The limit of central quotients as in ``limit_of_quotients``; None where balls do not settle it."""
+    """The limit of central quotients as in ``limit_of_quotients``; None where balls do not settle it.
+
+    A quotient of 0 is believed only where the step is below all doubles: a jump's period may be shorter.
+    """
     bits, before = 100 if BY_NAME[name].special else 45, None
     large = max(0, *[math.frexp(x)[1] for x in args])
     while bits <= (200 if name in SLOPES else 1600):
@@ -536,7 +539,8 @@ def limit_of_balls(name: str, position: int, args: Sequence[float]) -> Real | No
             quotient = settled_by((right - left) / (2 * step), 80)
         if quotient is not None:
             is_nothing = bits > 1000 and abs(quotient) < FAR_BELOW
-            if is_nothing or (before is not None and agree(before, quotient, 64)):
+            is_settled = quotient != 0 and before is not None and agree(before, quotient, 64)
+            if is_nothing or is_settled:
                 return quotient
         before, bits = quotient, bits * 2
     return None

@@ -14,6 +14,7 @@ import shlex
 import tomllib
 from collections.abc import Iterator
 from contextlib import chdir
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import ModuleType
@@ -21,6 +22,8 @@ from types import ModuleType
 import pytest
 
 from exprgrad.cli.main import main
+from exprgrad.graph.op import Op
+from exprgrad.graph.ops import BY_NAME, OPS
 from together import together
 
 ROOT = Path(__file__).parents[1]
@@ -116,7 +119,16 @@ def generator() -> ModuleType:
 
 
 @pytest.mark.parametrize(
-    "name", ["commands.md", "formulas.md", "operations.md", "rewrites.md", "schema.json"]
+    "name",
+    [
+        "commands.md",
+        "formulas.md",
+        "gallery.md",
+        "operations.md",
+        "python.md",
+        "rewrites.md",
+        "schema.json",
+    ],
 )
 def test_generated_reference_is_current(name: str) -> None:
     path = ROOT / "docs" / "reference" / name
@@ -126,6 +138,70 @@ def test_generated_reference_is_current(name: str) -> None:
 def test_the_methods_of_a_value_are_told_to_type_checkers() -> None:
     found = generator()
     assert found.METHODS.read_text("utf-8") == found.methods(), "run python docs/generate.py"
+
+
+def gallery() -> ModuleType:
+    generator()
+    return import_module("gallery")
+
+
+def current_curve(op: Op) -> bool:
+    """Whether the picture of an operation is what would be drawn today.
+
+    The points along a curve are left out: which of them are kept may depend on the processor's last bits.
+    """
+    drawn = gallery()
+    path = ROOT / "docs" / "images" / "operations" / f"{op.name}.svg"
+    found = path.read_text("utf-8"), drawn.draw_curve(op, drawn.plot_operation(op))
+    kept, now = (re.sub(r' d="[^"]*"', "", text) for text in found)
+    return bool(kept == now)
+
+
+@pytest.mark.parametrize("name", ["relu", "atan2", "gamma", "mod"])
+def test_curves_of_operations_are_current(name: str) -> None:
+    assert current_curve(BY_NAME[name]), "run python docs/generate.py"
+
+
+def test_every_elementwise_operation_has_its_curve() -> None:
+    pictures = {path.stem for path in ROOT.glob("docs/images/operations/*.svg")}
+    assert pictures == {op.name for op in OPS}
+
+
+@pytest.mark.slow
+def test_all_curves_of_operations_are_current() -> None:
+    assert [op.name for op in OPS if not current_curve(op)] == [], "run python docs/generate.py"
+
+
+def test_curves_have_their_kinks_jumps_and_poles_in_words() -> None:
+    found = gallery()
+    relu, tan = (
+        found.curve_text(BY_NAME[name], found.plot_operation(BY_NAME[name]))
+        for name in ("relu", "tan")
+    )
+    assert relu == "relu(x) and its derivative for x from -4 to 4, a kink at 0"
+    assert tan.endswith("a pole at -1.57, a pole at 1.57")
+
+
+def test_the_page_of_lessons_is_current() -> None:
+    found = generator()
+    assert (found.TUTORIAL / "lessons.md").read_text("utf-8") == found.lessons(), (
+        "run python docs/generate.py"
+    )
+
+
+def test_the_picture_of_the_sweeps_is_current() -> None:
+    """But for where Graphviz puts things; without motion it is the whole picture."""
+    found = generator()
+    kept, drawn = (
+        re.findall(r">([^<]+)</text>|^(@.*|#.*)$", svg, re.MULTILINE)
+        for svg in (found.SWEEPS.read_text("utf-8"), found.sweeps())
+    )
+    assert sorted(kept) == sorted(drawn), "run python docs/generate.py"
+    assert ("", "@media (prefers-reduced-motion: no-preference) {") in drawn
+
+
+def test_the_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= 150
 
 
 def test_every_command_is_documented() -> None:
@@ -138,7 +214,7 @@ def test_every_command_is_documented() -> None:
 
 def test_links_lead_somewhere() -> None:
     for path in PAGES:
-        prose = re.sub(r"(?ms)^```.*?^```$", "", path.read_text("utf-8"))
+        prose = re.sub(r"(?ms)^```.*?^```$|`[^`\n]+`", "", path.read_text("utf-8"))
         for target in re.findall(r"\]\(([^)#\s]+)", prose):
             if "://" not in target:
                 assert (path.parent / target).exists(), f"{page_id(path)} links to {target}"

@@ -30,6 +30,7 @@ DOUBLED = (
 )
 
 
+@pytest.mark.slow
 @together(
     [
         ("eval", "sum(broadcast(x, shape=[100000,100000]))", "broadcast(x, shape=[100000,100000])"),
@@ -245,7 +246,7 @@ def test_the_work_stops_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
         ("d(exp(x), x, 1000000)", 1.0, math.e),
         ("d(cosh(2 + x), x, 1000001)", 1.0, math.sinh(3)),
         ("d(sin(x) + exp(x), x, 1000003)", 1.0, math.e - math.cos(1)),
-        ("sum(d(x^k, x, k) for k in 1..60)", 1.5, float(sum(map(math.factorial, range(1, 61))))),
+        ("sum(d(x^k, x, k) for k in 1..30)", 1.5, float(sum(map(math.factorial, range(1, 31))))),
         ("d(log(x), x, 40)", 1.0, -float(math.factorial(39))),
         ("d(log(x), x, 40)", -1.0, math.nan),
         ("d(exp(sin(x)*x), x, 40)", 1.0, -5.2381725383534614e36),  # mpmath's taylor, in 60 digits

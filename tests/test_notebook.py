@@ -23,6 +23,7 @@ NEURON = parse("o = tanh(x1*w1 + x2*w2 + b)")
 AT = {"x1": 2, "w1": -3, "x2": 0, "w2": 1, "b": 6.88}
 
 
+@pytest.mark.slow
 def test_the_page_is_a_notebook() -> None:
     """Every cell shows one thing, and all but the last are more than text."""
     *cells, wrong = executed()

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+import exprgrad
+
 ROOT = Path(__file__).parents[1]
 LINK = re.compile(r"\]\(([^)#]+\.\w+)(?:#[^)]*)?\)")
 
@@ -39,6 +41,16 @@ def test_links_of_the_pages_outside_the_site_lead_somewhere(name: str) -> None:
     assert [one for one in links if not (ROOT / one).exists()] == []
 
 
+def test_the_site_asks_nothing_of_other_servers() -> None:
+    """Scripts, styles and fonts come with it, and no repository's stars are asked for."""
+    project = tomllib.loads((ROOT / "zensical.toml").read_text("utf-8"))["project"]
+    asked = [*project["extra_css"], *project["extra_javascript"]]
+    assert all((ROOT / "docs" / one).exists() for one in asked)
+    assert project["theme"]["font"] is False and "repo_url" not in project
+
+
 def test_the_version_to_cite_is_the_packages() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     assert f"\nversion: {project['version']}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
+    assert exprgrad.__version__ == project["version"]
+    assert f"\n## [{project['version']}] - " in (ROOT / "CHANGELOG.md").read_text("utf-8")

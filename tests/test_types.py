@@ -96,7 +96,7 @@ def test_what_is_not_there_is_refused() -> None:
         lambda: Value(1.0).tahn(),  # type: ignore[attr-defined]
         lambda: Value(1.0).tanh(2),  # type: ignore[call-arg]
         lambda: Value(1.0) + "x",  # type: ignore[operator]
-        lambda: FORMULA + 1,  # type: ignore[operator]
+        lambda: FORMULA + "x",  # type: ignore[arg-type]
         lambda: exprgrad.parse(3),  # type: ignore[arg-type]
     ]
     for ask in wrong:

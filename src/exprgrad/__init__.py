@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from exprgrad.graph.graph import Graph
     from exprgrad.graph.ops import OPS, Op
     from exprgrad.run.evaluation import Diagnostic, Edge, Node
+    from exprgrad.run.values.constants import codata
     from exprgrad.run.values.inputs import file
     from exprgrad.run.values.uncertain import Uncertain, uncertain
     from exprgrad.show.page.lessons import LESSONS, Lesson
@@ -53,12 +54,11 @@ __all__ = [
     "LESSONS", "OPS", "Check", "Diagnostic", "DigitsWarning", "Edge", "Expression", "ExprgradError",
     "Graph", "InputError", "LanguageError", "Lesson", "MissingExtraError", "Node", "Op", "Page", "Picture",
     "RequestError", "Run", "ShapeError", "Uncertain", "Value", "__version__", "arrow_function", "check",
-    "diff", "draw", "eval", "evaluate", "file", "fit", "from_latex", "grad", "hessian", "jacobian",
-    "minimize", "parse", "solve", "uncertain",
-    "write_course",
+    "codata", "diff", "draw", "eval", "evaluate", "file", "fit", "from_latex", "grad", "hessian",
+    "jacobian", "minimize", "parse", "solve", "uncertain", "write_course",
 ]  # fmt: skip
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 LAZY = {
     "LESSONS": "show.page.lessons",
@@ -78,6 +78,7 @@ LAZY = {
     "Value": "api.value",
     "arrow_function": "api.functions",
     "check": "api.functions",
+    "codata": "run.values.constants",
     "diff": "api.functions",
     "draw": "show.picture.picture",
     "eval": "api.functions",

@@ -116,7 +116,8 @@ def test_a_wrong_grad_is_explained(browse: Any) -> None:
     for words, why in {
         "9": "The path through b is missing: 9 of 15.", "6": "The path through c is missing: 6 of 15.",
         "24": "The path through c is counted twice.", "-15": "The size is right, the sign is not.",
-        "2": "That is the data of a.", "15.5": "15.5 is not the grad of a.",
+        "2": "That is the data of a.", "0": "The seed of 1 is forgotten.",
+        "15.5": "15.5 is not the grad of a.",
     }.items():  # fmt: skip
         assert answer(page, "grad of a", words) == f"✗ {why}"
     assert answer(page, "grad of a", "15").startswith("✓")

@@ -8,6 +8,7 @@ import shutil
 import signal
 import sys
 import time
+import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -50,6 +51,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "days").mkdir()
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+def test_the_wheel_brings_the_scripts() -> None:
+    """Shells find them where it is installed for all users, or by ``pip install --user``."""
+    root = Path(__file__).parents[2]
+    wheel = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["tool"]["hatch"]["build"]
+    brought = wheel["targets"]["wheel"]["shared-data"]
+    assert [(root / path).read_text("utf-8") for path in brought] == [*SCRIPTS.values()]
 
 
 def offered(line: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:

@@ -114,6 +114,8 @@ REQUESTS = [
     "eval|a|b=1",
     "gard|x",
     "ops|tahn",
+    "constants|electron mass",
+    "constants|phlogiston",
     "eval|x*y|x=2.0±0.1|y=3.00(5)|--correlation|x,y=0.3|--mc|100",
     "eval|[x, x^2]*y|x=2.0±0.1|y=[1±5%, 2]",
     "grad|sqrt(x)*y|x=0±1|y=2±0",

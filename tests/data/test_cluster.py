@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import re
 import signal
@@ -16,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from amounts import many
 from outputs import content, removed
 from shell import PROGRAM, command
 
@@ -27,7 +27,7 @@ from exprgrad.data.plans import BatchPlan, plan_batch  # noqa: E402
 from exprgrad.data.targets import run_versions  # noqa: E402
 from exprgrad.errors import RequestError  # noqa: E402
 
-ROUNDS = int(os.environ.get("EXPRGRAD_KILLS", "1"))
+ROUNDS = many(1)
 WAIT = 120
 
 
@@ -83,7 +83,7 @@ def test_a_worker_of_another_version(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert isinstance(error, RequestError)
     assert (error.code, "pip install" in str(error.help)) == ("version", True)
     where = "on the worker at tcp://10.0.0.2:40001"
-    assert error.message == f"the version of exprgrad is 99 {where}, and 0.1.0 here"
+    assert error.message == f"the version of exprgrad is 99 {where}, and 0.2.0 here"
 
 
 # With a scheduler and workers that are processes of their own.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-import os
 import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from amounts import many
 from outputs import content, removed
 from shell import Outcome, command
 
@@ -21,7 +21,7 @@ pa = pytest.importorskip("pyarrow", reason="pip install 'exprgrad[data]'")
 from exprgrad.data import batch  # noqa: E402
 from exprgrad.data.targets import Manifest, seal_record  # noqa: E402
 
-DAMAGED = int(os.environ.get("EXPRGRAD_DAMAGED", "1250"))
+DAMAGED = many(80)
 """How many damages the slow test tries for each target."""
 HAND = 40
 """How many records written by hand.  700 for each target, 5,600 in all, were tried once."""

@@ -14,6 +14,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import exprgrad
+from amounts import many
 from exprgrad.data import grids
 from exprgrad.data.grids import Grid, GridTally, grid_rows, grid_warnings, make_grid
 from shell import command
@@ -73,7 +74,7 @@ RANGES = ("-2:2:5", "1e-8:1:log:3", "-1e3:1e3:3", "1:10:log:4")
 
 
 @pytest.mark.slow
-@settings(max_examples=120)
+@settings(max_examples=many(25))
 @given(programs(), st.permutations(RANGES), st.sampled_from([0, 1, 2]), st.sampled_from([0, 1000]))
 def test_rows_of_any_formula(text: str, texts: list[str], order: int, few: int) -> None:
     """A row of a block is what is found at its point by itself, to the bit."""

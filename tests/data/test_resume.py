@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from amounts import many
 from outputs import content, removed
 from shell import PROGRAM, Outcome, command
 
@@ -34,7 +35,7 @@ from exprgrad.data.targets import (  # noqa: E402
 
 ENDINGS = ("csv", "tsv", "jsonl", "parquet", "arrow")
 PARTS = 5
-KILLS = int(os.environ.get("EXPRGRAD_KILLS", "10"))
+KILLS = many(4)
 
 
 @pytest.fixture

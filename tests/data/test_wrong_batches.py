@@ -237,6 +237,7 @@ def test_what_a_url_needs(said: str, command_end: str, monkeypatch: Any) -> None
     assert (status, out, err.endswith(command_end)) == (2, "", True)
 
 
+@pytest.mark.slow
 def test_a_full_disk_leaves_nothing(folder: Path) -> None:
     """Files may not grow beyond some bytes here, which stops a writer as a full disk does."""
     names = ["out.csv", "out.parquet", "out.arrow", "out.jsonl"]

@@ -10,6 +10,7 @@ from random import Random
 import pytest
 
 import golden
+from amounts import many
 from exprgrad import Check, RequestError, parse
 from exprgrad.errors import install_command
 from exprgrad.explain.checking import check as checks
@@ -248,12 +249,12 @@ def test_nobody_is_blamed_in_doubles(no_flint: None) -> None:
 
 @pytest.mark.slow
 def test_nobody_is_blamed_at_length() -> None:
-    nobody_is_blamed(3, 3000)
+    nobody_is_blamed(3, many(600))
 
 
 @pytest.mark.slow
 def test_nobody_is_blamed_in_doubles_at_length(no_flint: None) -> None:
-    nobody_is_blamed(4, 1000)
+    nobody_is_blamed(4, many(200))
 
 
 STEEP = [

@@ -167,7 +167,8 @@ def test_a_domain_that_is_far_away() -> None:
 
 def test_nothing_is_said_twice() -> None:
     assert claimed("x*y", "x=0").message == (
-        "disagrees: at x = 2, y = 3 the derivative is 3; the claim is 0 everywhere"
+        "disagrees: at x = 2, y = 3 the derivative is 3; the claim is 0 everywhere: "
+        "is the seed of 1 forgotten?"
     )
     assert claimed("3*x + y*0", "y=x").message == (
         "disagrees: at x = 2, y = 3 the claim is 2; the derivative is 0 everywhere"
@@ -449,9 +450,9 @@ def test_what_the_first_search_leaves_out_is_looked_for() -> None:
 
 @pytest.mark.slow
 def test_long_claims_take_linear_time() -> None:
-    """Up to 21,000 tokens, of which the longest took 3 seconds."""
+    """A hundred, and four hundred terms; 3,500 (21,000 tokens) took 3 seconds."""
     work = []
-    for count in (875, 3500):
+    for count in (100, 400):
         formula = "+".join(f"{place}*x" for place in range(count))
         claim = "+".join(map(str, range(count)))
         (found,), turns = calls(partial(parse(formula).check, claims={"x": claim}))

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import pytest
 
 import golden
+from amounts import many
 from counting import calls
 from exprgrad import Expression, Run, parse
 from exprgrad.derive.rules import template
@@ -689,7 +690,7 @@ def test_compositions_of_infinities(block: int) -> None:
 
 @pytest.mark.slow
 def test_many_infinities() -> None:
-    for number in range(5_000):
+    for number in range(many(500)):
         formula, point = infinite(Random(f"many infinite {number}"))
         run = formula.gradient(point)
         if math.isfinite(run.value):
@@ -701,7 +702,7 @@ def test_many_infinities() -> None:
     "names", [LINEAR, f"{LINEAR} {SMOOTH}", EVERY], ids=["linear", "smooth", "every"]
 )
 def test_many_compositions(names: str) -> None:
-    for number in range(20_000):
+    for number in range(many(1_500)):
         formula, point = generated(Random(f"many {names} {number}"), names)
         run = formula.gradient(point)
         if math.isfinite(run.value):

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from amounts import many
 from corpus import table
 from counting import calls
 from exprgrad.derive.simplify.formula import simplified_derivatives
@@ -186,7 +187,7 @@ def test_every_step_of_generated_formulas(seed: int) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=2000)
+@settings(max_examples=many(70))
 @given(st.integers(0, 2**32))
 def test_every_step_of_many_generated_formulas(seed: int) -> None:
     generated(seed)

@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import pytest
 
+from amounts import many
 from exprgrad import parse
 from exprgrad.derive.lower.translate import translate_formula
 from exprgrad.derive.rules import rule_slots
@@ -110,7 +111,7 @@ def is_tiny(x: float | Real) -> bool:
 
 
 @each_target
-@pytest.mark.parametrize("count", [5, pytest.param(400, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [5, pytest.param(many(80), marks=pytest.mark.slow)])
 def test_every_row_is_as_accurate_as_the_table_says(
     target: str, count: int, tmp_path: Path
 ) -> None:
@@ -256,7 +257,7 @@ def bound(text: str, point: tuple[float, ...]) -> Bounds | None:
 
 
 @each_target
-@pytest.mark.parametrize("count", [30, pytest.param(1500, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [30, pytest.param(many(250), marks=pytest.mark.slow)])
 def test_generated_formulas_are_within_the_rounding_bound(
     target: str, count: int, tmp_path: Path
 ) -> None:
@@ -291,7 +292,7 @@ def test_generated_formulas_are_within_the_rounding_bound(
 LEAST = mp.ldexp(1, -1074)
 
 
-@pytest.mark.parametrize("count", [120, pytest.param(3000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [120, pytest.param(many(600), marks=pytest.mark.slow)])
 def test_python_answers_as_grad_does_bit_for_bit(count: int, tmp_path: Path) -> None:
     """Special numbers included.
 

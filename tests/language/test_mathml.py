@@ -203,7 +203,7 @@ def test_other_latex_is_refused(text: str) -> None:
 @pytest.mark.parametrize(
     ("opening", "closing"), [("sin(", ")"), ("-(", ")"), ("x^(", ")"), ("1/(", "+1)")]
 )
-@pytest.mark.parametrize("depth", [1_500, pytest.param(100_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("depth", [1_500, pytest.param(20_000, marks=pytest.mark.slow)])
 def test_depth_does_not_recurse(opening: str, closing: str, depth: int) -> None:
     written = mathml_of_latex(graph_latex(parse_text(opening * depth + "x" + closing * depth)))
     expat.ParserCreate().Parse(written, True)

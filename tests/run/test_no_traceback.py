@@ -32,6 +32,7 @@ def test_help_never_speaks_of_a_term_as_if_it_were_an_input() -> None:
     assert "softplus(z*1)" in err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["logdet(A)", "det(A)"])
 def test_large_determinants(text: str, tmp_path: Path) -> None:
     matrix = np.random.default_rng(0).normal(size=(1100, 1100))

@@ -9,6 +9,7 @@ from random import Random
 import pytest
 
 import oracles
+from amounts import many
 from climbing import worst_partial, worst_value
 from exprgrad.derive.rules import template
 from exprgrad.graph.ops import BY_NAME, OPS, Op
@@ -37,7 +38,7 @@ from oracles import (
 from strategies import double, points
 from together import together
 
-SEEDS = [pytest.param(0, 60, 8), pytest.param(1, 3_000, 600, marks=pytest.mark.slow)]
+SEEDS = [pytest.param(0, 60, 8), pytest.param(1, many(600), many(120), marks=pytest.mark.slow)]
 SETTLED = 2.0**-10
 """The ulps by which a difference quotient that settled may be wrong; two doubles are half of one apart."""
 
@@ -91,7 +92,7 @@ def test_partials_are_within_the_stated_ulps(op: Op, seed: int, values: int, par
 
 INEXACT = [op for op in OPS if op.value_ulp or op.partial_ulp]
 CLIMBED = [
-    *[pytest.param(op, 1_500, marks=pytest.mark.slow, id=op.name) for op in INEXACT],
+    *[pytest.param(op, many(300), marks=pytest.mark.slow, id=op.name) for op in INEXACT],
     *[pytest.param(BY_NAME[name], 40, id=f"{name}, a little") for name in ("pow", "erfc", "acosh")],
 ]
 

@@ -30,6 +30,7 @@ VERSIN = Op(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @together([*OPS, *MEMBERS, *STRUCTURAL.values()])
 def test_every_row_is_clean(row: Row) -> None:
     assert find_row_faults(row) == []

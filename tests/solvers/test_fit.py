@@ -142,6 +142,7 @@ def test_responses_that_are_all_0_are_met_by_parameters_of_0() -> None:
     assert found.converged and found.parameters["a"].held == "bound"
 
 
+@pytest.mark.slow
 @together([(a, b) for a in (0.1, 0.3, 1, 3, 7, -2, 1e5) for b in (0.1, 0.5, 1, 3, -1, 0, 10)])
 def test_responses_that_are_all_0_are_met_from_anywhere(a: float, b: float) -> None:
     data = {"x": [0, 1, 2, 3], "y": [0, 0, 0, 0]}
@@ -150,6 +151,7 @@ def test_responses_that_are_all_0_are_met_from_anywhere(a: float, b: float) -> N
     assert found.reason == "the data do not determine b: near this point it has no effect"
 
 
+@pytest.mark.slow
 @together([-20, -30, -40, -45, -50, -55, -60, -80, -100, -120])
 def test_what_rounding_hides_has_not_converged(k: float) -> None:
     """A search from so far may end anywhere: either where the data come from, or with a warning."""
@@ -195,6 +197,7 @@ def test_further_starts_find_a_better_minimum() -> None:
     assert many.starts.tried == 30 and 1 <= many.starts.led_here < 30
 
 
+@pytest.mark.slow
 @together([(w, seed) for w in (0.7, 2.0, 3.1, 7.3, 9.0) for seed in range(3)])
 def test_further_starts_find_a_sine_of_another_frequency(w: float, seed: int) -> None:
     """The sum of squares is no greater than that of the sine the responses were made from."""

@@ -108,6 +108,7 @@ def test_there_are_sixty() -> None:
     assert len(CASES) == 60
 
 
+@pytest.mark.slow
 @together(CASES)
 def test_a_fit_in_other_units_is_the_same(model: Model, y: int, x: int) -> None:
     check_scaled(model, y, x)

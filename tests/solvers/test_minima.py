@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from amounts import LONG
 from exprgrad import ExprgradError, InputError, parse
 from exprgrad.solvers.minima.search import PointLayout, SearchCourse, Turn
 from exprgrad.solvers.minima.verdicts import Judged, verdict_text
@@ -73,7 +74,9 @@ def test_what_is_no_minimum_is_said(
     assert (found.verdict, words in found.message) == (verdict, True), found.message
 
 
-@pytest.mark.parametrize("share", [-3, -1, 0, 1, 3])
+@pytest.mark.parametrize(
+    "share", [0, *[pytest.param(k, marks=pytest.mark.slow) for k in (-3, -1, 1, 3)]]
+)
 def test_verdicts_do_not_depend_on_the_last_bits_of_eigenvalues(
     share: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -335,7 +338,8 @@ def test_several_starts_list_what_they_led_to() -> None:
 
 
 POWELL = 22
-CHEAP = {1, 2, 4, 5, 6, 7, 12, 13, 14, 15, 16, 17, 22, 23, 25, 32}
+CHEAP = {1, 2, 4, 5, 7, 32}
+COSTLY = {10, 11, 20, 24, 35}
 
 
 def is_reached(problem: Problem) -> bool:
@@ -353,11 +357,15 @@ def test_problems_are_solved_from_the_standard_start() -> None:
 
 
 @pytest.mark.slow
-def test_all_problems_are_solved_or_said_not_to_be() -> None:
-    """All 35 of Moré, Garbow and Hillstrom from the standard start, and from 10 and 100 times it."""
-    missed = [problem for problem in PROBLEMS if not is_reached(problem)]
+def test_problems_are_solved_or_said_not_to_be() -> None:
+    """Those of Moré, Garbow and Hillstrom from the standard start, and from 10 and 100 times it.
+
+    All 35, and at CI's share those that take less than ten seconds.
+    """
+    tried = [problem for problem in PROBLEMS if LONG > 1 or problem.number not in COSTLY]
+    missed = [problem for problem in tried if not is_reached(problem)]
     assert all(problem.times > 1 for problem in missed)
-    assert len(missed) < 0.15 * len(PROBLEMS)
+    assert len(missed) < 0.15 * len(tried)
 
 
 @pytest.mark.slow

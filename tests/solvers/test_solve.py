@@ -266,6 +266,7 @@ def test_a_search_for_roots_has_a_budget(monkeypatch: pytest.MonkeyPatch) -> Non
     assert sight.work < 20_000 + 50 * len(sight.program.graph)
 
 
+@pytest.mark.slow
 def test_a_search_that_stops_lists_the_roots_that_it_proved() -> None:
     found = exprgrad.solve("prod(x-k/100 for k in 1..100)", x=(-1, 1))
     assert found.roots

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import chain
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 from warnings import warn
 
@@ -22,6 +23,7 @@ from exprgrad.explain import diagnostics
 from exprgrad.explain.limits import COUNTED, LISTED_PATHS, check_significant_digits
 from exprgrad.graph.graph import (
     Graph,
+    Program,
     Shape,
     is_scalar,
     limit_text,
@@ -29,7 +31,7 @@ from exprgrad.graph.graph import (
     unread_statement_views,
 )
 from exprgrad.language.read.parse import at_shapes, need_number
-from exprgrad.language.write.infix import program_text
+from exprgrad.language.write.infix import number_text, program_text
 from exprgrad.run.evaluation import (
     NOTHING,
     Evaluator,
@@ -195,6 +197,46 @@ class Gradient(dict[str, Any]):
         run, true = self.run, self.run.guarded(COUNTED, has_value=False)
         told = warning_texts(diagnostics.merge_remarks(run.remarks, true), run.text)
         return corrected_text(true.gradient, super().__repr__(), told)
+
+
+def as_formula(value: object, name: str) -> Expression:
+    """Return the formula that replaces an input: an expression, a text, or a number."""
+    if isinstance(value, Expression):
+        return value
+    return parse(value if isinstance(value, str) else number_text(as_number(value, name)))
+
+
+def replace_inputs(formula: Expression, formulas: Mapping[str, Expression]) -> Expression:
+    """Put formulas in the place of inputs; the shapes that were given stay known."""
+    from exprgrad.language.write.combine import substitute_inputs
+
+    parts = {name: part.graph for name, part in formulas.items()}
+    shapes = {name: shape for name, shape in formula.shapes.items() if name not in parts}
+    for part in formulas.values():
+        shapes |= part.shapes
+    made = parse(substitute_inputs(formula.graph, parts))
+    made.shapes = {name: shape for name, shape in shapes.items() if name in made.graph.inputs}
+    return made
+
+
+FormulaOperator = Callable[["Expression", "Expression | float"], "Expression"]
+
+
+def formula_operators(sign: str) -> tuple[FormulaOperator, FormulaOperator]:
+    """An operator of formulas and numbers, and the same with its operands exchanged."""
+    pattern = f"f {sign} g"
+
+    def forward(self: Expression, other: object) -> Any:
+        if isinstance(other, str) or not isinstance(other, Expression | Real):
+            return NotImplemented
+        return replace_inputs(parse(pattern), {"f": self, "g": as_formula(other, "g")})
+
+    def reflected(self: Expression, other: object) -> Any:
+        if not isinstance(other, Real):
+            return NotImplemented
+        return replace_inputs(parse(pattern), {"f": as_formula(other, "f"), "g": self})
+
+    return forward, reflected
 
 
 class Drawn:
@@ -1057,14 +1099,38 @@ class Expression(Drawn):
         drawn, text = self.drawn, self.text
         return dot_source(drawn, all=all, text=text, direction=direction, wrap=wrap, gates=gates)
 
-    if not TYPE_CHECKING:
+    def subs(self, values: Mapping[str, object] | None = None, /, **inputs: object) -> Expression:
+        """The formula with formulas or numbers in the place of inputs, all at once: ``f.subs(x=g, y=2)``.
 
-        def refuse(self, *others):
-            """Say how formulas are put together."""
-            raise TypeError("formulas are combined as strings: exprgrad.parse(f'({f})*({g})')")
+        They are expressions, texts (``x="u^2"``) or numbers.  What is read twice is a statement of its own.
+        Raises ``InputError`` for what is not an input.
+        """
+        given = self.named(values, inputs)
+        for name in given.keys() - self.graph.inputs.keys():
+            raise not_an_input(self.graph, name)
+        return replace_inputs(self, {name: as_formula(x, name) for name, x in given.items()})
 
-        __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = refuse
-        __truediv__ = __rtruediv__ = __pow__ = __rpow__ = __neg__ = refuse
+    def simplify(self) -> Expression:
+        """The formula as ``derivative`` writes its answers: in fewer operations and in the usual order."""
+        from exprgrad.derive.simplify.formula import output_formulas
+
+        graph = self.for_people.typed
+        ((formula, _),) = output_formulas(Program(graph, (graph.output,)), graph)
+        names = tuple(dict.fromkeys([*self.inputs, *self.known]))
+        return rebuild_derivative(program_text(formula), names, self.shapes)
+
+    __add__, __radd__ = formula_operators("+")
+    __sub__, __rsub__ = formula_operators("-")
+    __mul__, __rmul__ = formula_operators("*")
+    __truediv__, __rtruediv__ = formula_operators("/")
+    __mod__, __rmod__ = formula_operators("%")
+    __pow__, __rpow__ = formula_operators("^")
+
+    def __neg__(self) -> Expression:
+        return replace_inputs(parse("-f"), {"f": self})
+
+    def __pos__(self) -> Expression:
+        return self
 
     def __eq__(self, other: object) -> bool:
         """Whether two formulas are the same, node by node: blanks and spellings of one operator aside."""

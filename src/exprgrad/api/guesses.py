@@ -21,10 +21,10 @@ Owner = TypeVar("Owner")
 COLUMNS = "f.compile()(columns) has value and gradient for many points, and f(x=array) the value"
 FORMULA = "a formula is a string whose names are its inputs: exprgrad.parse('x^2*y')"
 RECORDED = "a number that remembers how it came about is exprgrad.Value(2.0)"
-VALUES = "give the inputs values: f.evaluate(x=2); to bind a name write it so: 'x = 2*t; x^2'"
-SIMPLIFIED = (
-    "derivatives come simplified: exprgrad.diff('x^2 + x^2', 'x'); a formula stays as it is written"
+REPLACED = (
+    "f.subs(x='2*t') puts a formula or a number in the place of an input; f(x=2) is the value"
 )
+SIMPLIFIED = "exprgrad.parse('x^2 + x^2').simplify() is the formula in fewer operations"
 BOTH = "run = f.gradient(x=2) has both: run.value and run.gradient"
 NOT_HERE = "there is none here; exprgrad finds values, derivatives and what may be wrong with them"
 PICTURE = "exprgrad.draw(f) is the picture of a formula, a run or a Value"
@@ -58,12 +58,13 @@ MODULE = {
 """What to use instead → names that others have for it, in the module."""
 EXPRESSION = {
     "f.evaluate(x=2) is a run; f(x=2) is the number": "eval value forward run calculate compute n",
-    VALUES: "subs substitute evalf replace bind",
+    REPLACED: "substitute replace bind compose",
+    "f(x=2) is the value, f.evaluate(x=2).true the number that is known to be right": "evalf",
     BOTH: "gradients backward value_and_grad backprop",
     "f.derivative('x') is a formula again": "derive differentiate partial",
     "f.hessian(x=2)": "hess",
     "f.jacobian(x=2)": "jac",
-    SIMPLIFIED: "simplify factor collect together",
+    "f.simplify() is the formula in fewer operations": "factor collect together",
     "f.inputs are the names that it reads":
         "free_symbols variables args names symbols vars parameters atoms",
     COLUMNS: "lambdify jit vmap vectorize to_function",
@@ -96,7 +97,7 @@ VALUE = {
     "a.data is the number, and so is float(a)": "item value numpy val tolist",
     "a.grad = 0.0": "zero_grad zero_ zero",
     "Value(a.data) is a new number": "detach clone",
-    "a.grad, once backward() has been called on what is made of a": "gradient derivative grads",
+    "a.grad, after backward() of a result that uses a": "gradient derivative grads",
     "every Value has a grad": "requires_grad requires_grad_ retain_grad",
     "a.operands": "parents children prev inputs",
     "a.kind": "op grad_fn",

@@ -15,8 +15,9 @@ from exprgrad.derive.error_rules import UNIT
 from exprgrad.derive.lower.translate import build_requested_program
 from exprgrad.derive.parsed import parse_and_derive
 from exprgrad.derive.search import apply_text
+from exprgrad.derive.sweeps.digit_screen import add_digit_screen
 from exprgrad.derive.sweeps.gradient import adjoint_program, jvp, tangent_name
-from exprgrad.derive.sweeps.rounding import SLACK, add_digit_screen, add_error_bounds
+from exprgrad.derive.sweeps.rounding import SLACK, add_error_bounds
 from exprgrad.derive.switches import find_nonsmooth_nodes, movable_nodes
 from exprgrad.graph.graph import (
     Graph,

@@ -240,13 +240,14 @@ def bound_smooth(
     is_wave = op.ill_conditioned == "period"
     has_ends = bool(op.poles or (op.domain and not is_wave))
     bend = None if has_ends or op.special else out
+    reach = FAR if on.asks else FAR / 8
     terms = []
     for at, d in enumerate(off):
         if on.is_zero(d):
             continue
-        far = d > abs(seen[at]) * (BESIDE / on.unit) if has_ends else d > FAR / on.unit
+        far = d > abs(seen[at]) * (BESIDE / on.unit) if has_ends else d > reach / on.unit
         if has_ends and is_wave:
-            far = far | (d > FAR / on.unit)
+            far = (d > reach / on.unit) | far
         is_asked = on.asks and not (has_ends or is_wave)
         ends = partial(farthest_deviation, on, row, out, seen, at, d) if is_asked else unbounded
         terms.append(on.choose(far, ends, partial(bound_second_order, on, slope, at, bend, d)))
@@ -258,7 +259,11 @@ def bound_second_order(
 ) -> float:
     """Bound the effect of a small error: a slope times it, and any bend times its square."""
     steepest = abs(slope(at))
-    return (steepest if bend is None else steepest + abs(bend) * d * on.unit) * d
+    if bend is None:
+        return steepest * d
+    if not on.asks:  # then it is at most an eighth of FAR
+        return steepest * d + abs(bend) * (FAR / 8 * (FAR / 8) / on.unit)
+    return (steepest + abs(bend) * d * on.unit) * d
 
 
 # Where an error is large, or a kink or a jump is near.

@@ -21,6 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp, mpf
 
+from amounts import many
 from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.errors import MissingExtraError
 from exprgrad.graph.graph import Program
@@ -122,7 +123,7 @@ def close(op: Op, place: int, row: Sequence[float], found: float, expected: floa
 
 
 @each_row
-@pytest.mark.parametrize("count", [18, pytest.param(3_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [18, pytest.param(many(600), marks=pytest.mark.slow)])
 def test_every_row_is_within_five_ulp(op: Op, count: int) -> None:
     program, inputs = derived(op)
     rows = list(points(Random(f"native {op.name} {count}"), arity(op), count))
@@ -266,7 +267,7 @@ WORST: dict[str, tuple[Truth, tuple[tuple[float, float], ...], tuple[float, ...]
 
 
 @pytest.mark.parametrize("name", WORST)
-@pytest.mark.parametrize("count", [30, pytest.param(24_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [30, pytest.param(many(6_000), marks=pytest.mark.slow)])
 def test_where_errors_are_largest(name: str, count: int) -> None:
     """Within 5 ulp of the truth, or the absolute bound that the row states."""
     truths, ranges, known = WORST[name]

@@ -23,7 +23,7 @@ OWN = Lesson(
     "</script><script>alert(1)</script>",
     ("Try & see.",),
 )
-LARGEST_INDEX = 24_000
+LARGEST_INDEX = 26_000
 """The most bytes of the index of all lessons."""
 
 
@@ -91,6 +91,17 @@ def test_its_questions_are_those_of_the_tutorial() -> None:
     assert len(rows) == 10
     asked = {question: tuple(re.findall("`(.*?)`", lessons)) for question, lessons in rows}
     assert asked == QUESTIONS
+
+
+def test_the_tutorial_quotes_the_tasks_that_ask_them() -> None:
+    """Row by row in the order of the questions: a task with an answer, and what a wrong one is told."""
+    page = Path(__file__).parents[3] / "docs" / "tutorial" / "the-chain-rule.md"
+    row = r"^\| `(\w+)` (\d) \| \*(.*)\* \| (.*) \| (.*) \|$"
+    rows = re.findall(row, page.read_text("utf-8"), re.MULTILINE)
+    for (name, part, text, wrong, told), lessons in zip(rows, QUESTIONS.values(), strict=True):
+        assert name in lessons
+        tasks = {task.text: task for task in LESSONS[name].parts[int(part) - 1].tasks}
+        assert tasks[text].answer is not None and tasks[text].wrong[wrong] == told
 
 
 def test_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

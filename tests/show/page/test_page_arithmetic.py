@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from amounts import many
 from exprgrad import Run, parse
 from exprgrad.explain.diagnostics import diagnose_run
 from exprgrad.graph.ops import BY_NAME, OPS, Op
@@ -109,7 +110,7 @@ def check_at(texts: Sequence[str], places: Sequence[Sequence[Sequence[float]]]) 
             assert check(run, data, locals_, (text, point))
 
 
-@pytest.mark.parametrize("count", [12, pytest.param(400, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [12, pytest.param(many(80), marks=pytest.mark.slow)])
 def test_every_row(count: int) -> None:
     texts, places = [], []
     for op in OPS:
@@ -142,7 +143,7 @@ def test_rules_that_know_their_operands() -> None:
     check_at(KNOWN, places)
 
 
-@pytest.mark.parametrize("count", [25, pytest.param(500, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [25, pytest.param(many(100), marks=pytest.mark.slow)])
 def test_generated_formulas_node_by_node(count: int) -> None:
     """From the engine's own data each node and edge is worked out alike."""
     random = Random("page")

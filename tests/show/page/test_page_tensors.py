@@ -98,7 +98,7 @@ def test_sweeps_over_tensors() -> None:
 
 @pytest.mark.slow
 def test_many_sweeps_over_tensors() -> None:
-    swept(many(400, 2))
+    swept(many(120, 2))
 
 
 TIES = (

@@ -63,6 +63,7 @@ def test_the_first_to_blame() -> None:
         assert tuple(one["text"] for one in found) == told, text
 
 
+@pytest.mark.slow
 def test_numbers_that_are_not_finite_are_blamed_on_the_node_of_grad() -> None:
     """Random formulas at random points: the same node as in the diagnostics."""
     random, nodes = Random(11), []

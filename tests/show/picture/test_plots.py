@@ -196,6 +196,7 @@ def test_values_that_are_next_to_nothing_are_still_drawn() -> None:
     assert {"−4", "4"} <= {*shown}
 
 
+@pytest.mark.slow
 def test_where_matplotlib_keeps_its_fonts_is_nobodys_business(tmp_path: Path) -> None:
     taken = tmp_path / "taken"
     taken.touch()

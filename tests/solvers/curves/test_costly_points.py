@@ -12,6 +12,7 @@ NESTED = "root(E^3-root(F^3+F-E*x,F,1),E,1)"
 SINGLE = "root(E^3+E-x,E,1)"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "is_sparse"), [(NESTED, True), (SINGLE, False), ("sin(x)", False)]
 )
@@ -33,6 +34,7 @@ def test_points_count_their_searches(
     assert max(asked) >= FEWEST_POINTS // 2
 
 
+@pytest.mark.slow
 def test_few_points_are_said() -> None:
     words = "few were tried"
     assert words in str(exprgrad.parse(NESTED).plot(x=(1, 2)))

@@ -8,7 +8,7 @@ __all__ = ["COMMANDS"]
 
 LESSON = (
     "eval", "grad", "paths", "plot", "descend", "check", "jac", "hess", "jvp", "vjp", "diff", "code",
-    "dot", "explore", "batch", "fit", "minimize", "solve", "ops",
+    "dot", "explore", "batch", "fit", "minimize", "solve", "ops", "constants",
 )  # fmt: skip
 """The order in which commands are listed; others follow."""
 

@@ -113,8 +113,8 @@ class ExploreCommand(FormulaCommand):
     "--lesson",
     metavar="NAME",
     help="Take a lesson instead of EXPR: start, graph, chain, neuron, tanh, gates, square, accumulate, "
-    "diamond, paths, order, check, vanish, variance, descent, kink, dead, momentum, batch, tensors, "
-    "matrix, network, or a .toml file.",
+    "diamond, paths, order, backward, check, vanish, variance, descent, kink, dead, momentum, batch, "
+    "tensors, matrix, jacobian, network, or a .toml file.",
 )
 @click.option(
     "--course",

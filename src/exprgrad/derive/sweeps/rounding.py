@@ -6,9 +6,9 @@ the least number that has it.  Sums and products of whole numbers round nothing 
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, reduce
-from operator import and_
+from functools import cache, partial, reduce
 from typing import Any
 
 from exprgrad.derive.build import KEEPS_WHOLE, GraphBuilder
@@ -27,9 +27,12 @@ from exprgrad.derive.rules import rule_slots
 from exprgrad.derive.search import apply_text as on_nodes
 from exprgrad.derive.sweeps.walks import SweepSource, varying_operands
 from exprgrad.graph.graph import INPUT, Graph, Program, dependency_flags
-from exprgrad.graph.ops import BY_INFIX, BY_NAME, PRODUCTS, Op
+from exprgrad.graph.ops import BY_INFIX, BY_NAME, Op
 
-__all__ = ["FORMULA_ULP", "SLACK", "add_digit_screen", "add_error_bounds", "error_bounds"]
+__all__ = [
+    "FORMULA_ULP", "SLACK", "NodeTerm", "add_error_bounds", "error_bounds",
+    "own_rounding_error", "propagated_error", "rebuild_for_bounds",
+]  # fmt: skip
 
 FORMULA_ULP = 5.0
 """To how many ulps the tests hold rows that an engine computes by a formula."""
@@ -81,32 +84,14 @@ class NodeTerm:
         return NodeTerm(self.builder, self.builder.apply(kind, self.node, *nodes))
 
 
-def add_digit_screen(program: Program, count: int, digits: int) -> Program:
-    """The program, and after its outputs 1 where each of the first ``count`` surely has so many digits.
-
-    Sooner 0 than ``add_error_bounds`` says: a product or quotient has them if its factors have more; whole
-    numbers count as any; and what is not finite has none.
-    """
-    source, images = rebuild_for_bounds(program)
-    graph, builder, outputs = program.graph, source.builder, program.outputs[:count]
-    products = {o for o in outputs if graph.kinds[o] in PRODUCTS and o not in graph.slopes}
-    factors = {operand for output in products for operand in graph.operands[output]}
-    checked = sorted(factors.union(outputs) - (products - factors))
-    bounds = error_bounds(source, checked, careful=False)
-    is_sure = NodeTerm(builder, builder.constant(1.0))
-    for node in checked:
-        if node in bounds:
-            share = 1 / (10.0 ** (digits + (node in factors)) + 1) / UNIT
-            slack = 0.0 if node in factors else SLACK
-            out, bound = node_term(source, node), NodeTerm(builder, bounds[node])
-            is_sure = is_sure & (bound <= abs(out) * share + slack)
-    return builder.program([*images, is_sure.node])
+MakeTerm = Callable[[int], Any]
+"""A builder's node, to calculate with."""
 
 
 def add_error_bounds(program: Program, count: int) -> Program:
     """The program, and after its outputs what each of the first ``count`` may be off by."""
     source, images = rebuild_for_bounds(program)
-    bounds = error_bounds(source, program.outputs[:count], careful=True)
+    bounds = error_bounds(source, program.outputs[:count])
     zero = source.builder.constant(0.0)
     found = [bounds.get(output, zero) for output in program.outputs[:count]]
     return source.builder.program([*images, *found])
@@ -118,49 +103,48 @@ def rebuild_for_bounds(program: Program) -> tuple[SweepSource, list[int]]:
     return source, [source.image[output] for output in program.outputs]
 
 
-def error_bounds(source: SweepSource, outputs: Sequence[int], *, careful: bool) -> dict[int, int]:
+def error_bounds(source: SweepSource, outputs: Sequence[int]) -> dict[int, int]:
     """By node of the source's graph: the builder's node of what it may be off by; none where it is exact.
 
-    If ``careful``, what is known of zeros and of whole numbers counts, and rows are asked where large
-    errors may lead.
+    What is known of zeros and of whole numbers counts, and rows are asked where large errors may lead.
     """
-    graph = source.graph
-    needed, made_of = (
-        dependency_flags(graph, *outputs),
-        find_integer_nodes(graph) if careful else {},
-    )
+    graph, term = source.graph, partial(NodeTerm, source.builder)
+    needed, made_of = dependency_flags(graph, *outputs), find_integer_nodes(graph)
     found: dict[int, Any] = {}
     for node in range(len(graph)):
         if not needed[node]:
             continue
-        out = node_term(source, node)
+        out = term(source.image[node])
         if not graph.operands[node]:
             error = abs(out) if node in graph.symbols else 0.0
         else:
-            own = own_rounding_error(source, node, careful=careful)
-            if careful and node in made_of and own:
-                numbers = [node_term(source, one) for one in sorted(made_of[node])]
+            own = own_rounding_error(source, node, term, careful=True)
+            if node in made_of and own:
+                numbers = [term(source.image[one]) for one in sorted(made_of[node])]
                 below = abs(out) < 2.0**53  # a whole number, and so exact
-                is_whole = reduce(and_, [below, *[x == x.apply("floor") for x in numbers]])
+                is_whole = reduce(operator.and_, [below, *[x == x.apply("floor") for x in numbers]])
                 own = choose_node(is_whole, deferred_error(0.0), deferred_error(own))
-            error = propagated_error(source, node, found, careful=careful) + own
+            error = propagated_error(source, node, found, term) + own
         if isinstance(error, NodeTerm):
             found[node] = error
     return {node: error.node for node, error in found.items()}
 
 
-def own_rounding_error(source: SweepSource, node: int, *, careful: bool) -> Any:
-    """What an operation rounds away itself."""
+def own_rounding_error(
+    source: SweepSource, node: int, term: MakeTerm, *, careful: bool = False
+) -> Any:
+    """What an operation rounds away itself; if ``careful``, nothing where a 0 comes from a 0."""
     graph, builder, row = source.graph, source.builder, row_of_node(source.graph, node)
-    is_slope, out = node in graph.slopes, node_term(source, node)
+    is_slope, out = node in graph.slopes, term(source.image[node])
     ulps, least = (row.partial_ulp, row.partial_abs) if is_slope else (row.value_ulp, row.value_abs)
     if not ulps:
         return NodeTerm(builder, builder.constant(least / UNIT)) if least else 0.0
     ulps = max(ulps, FORMULA_ULP) if ulps > 0.5 else ulps
-    seen = [node_term(source, operand) for operand in graph.operands[node]]
+    seen = [term(source.image[operand]) for operand in graph.operands[node]]
     numbers = [builder.value(x.node) for x in seen]
-    is_multiple = row.powers == (1, 1) and any(x is not None and abs(x) >= 1 for x in numbers)
-    underflows = is_slope or not (row.signs or is_multiple)
+    is_product = BY_NAME[graph.kinds[node]].powers == (1, 1)
+    is_multiple = is_product and any(x is not None and abs(x) >= 1 for x in numbers)
+    underflows = not is_multiple and (is_slope or not row.signs)
     error = bound_rounding(UNIT, out, ulps, max(TINY, least) if underflows else 0.0)
     if not careful:
         return error
@@ -200,35 +184,36 @@ def row_of_node(graph: Graph, node: int) -> Op:
 
 
 def propagated_error(
-    source: SweepSource, node: int, found: Mapping[int, Any], *, careful: bool
+    source: SweepSource, node: int, found: Mapping[int, Any], term: MakeTerm, **rules: Any
 ) -> Any:
-    """What an operation, or a local derivative, makes of its operands' errors."""
+    """What an operation, or a local derivative, makes of its operands' errors.
+
+    ``rules`` are those of an ``ErrorArithmetic`` that are not as usual for nodes.
+    """
     graph, builder, row = source.graph, source.builder, row_of_node(source.graph, node)
     local = graph.slopes.get(node)
     operands = graph.operands[node] if local is None else local.operands
-    seen = [node_term(source, operand) for operand in operands]
-    out = node_term(source, node)
+    seen = [term(source.image[operand]) for operand in operands]
+    out = term(source.image[node])
     moving = [at for at, operand in varying_operands(graph, node) if operand in found]
 
     @cache
     def slopes() -> dict[int, NodeTerm]:
         edges = source.edges(node, found)
-        return {at: NodeTerm(builder, edge[1]) for at, edge in zip(moving, edges, strict=True)}
+        return {at: term(edge[1]) for at, edge in zip(moving, edges, strict=True)}
 
     def slope(at: int) -> Any:
         return slopes().get(at, 0.0)
 
     on = ErrorArithmetic(
         unit=UNIT,
-        asks=careful,
         function=lambda name: lambda x, *others: x.apply(name, *others),
         slopes=lambda row, seen, out: slope,
         number=lambda x: builder.value(x.node),
         is_zero=lambda error: isinstance(error, float) and not error,
-        choose=choose_node,
-        no=lambda condition: condition == 0,
-        most=NodeTerm.__or__,
-        product=lambda size, error: error * size,
+        most=operator.or_,
+        product=operator.mul,
+        **{"choose": choose_node, "no": lambda condition: condition == 0, **rules},
     )
     if local is None:
         return bound_propagated_error(on, row, out, seen, [found.get(o, 0.0) for o in operands])
@@ -245,11 +230,6 @@ def propagated_error(
         )
 
     return bound_smooth(on, row, rule, slope, out, seen, off) if moving else 0.0
-
-
-def node_term(source: SweepSource, node: int) -> Any:
-    """A node of the source's graph, to calculate with."""
-    return NodeTerm(source.builder, source.image[node])
 
 
 def choose_node(condition: Any, one: Callable[[], Any], other: Callable[[], Any]) -> Any:

@@ -112,10 +112,13 @@ def file(path: str | PathLike[str]) -> PathLike[str]:
 def refuse_text(text: str, name: str) -> NoReturn:
     """Raise for a string that names a file, as a shell's user may."""
     path = text.strip().removeprefix("@")
+    word, _, constant = path.partition(":")
+    is_constant = word.casefold() == "codata"
+    call = f"exprgrad.codata({constant or name!r})" if is_constant else f"exprgrad.file({path!r})"
     raise InputError(
         "bad-value",
         f"the value of '{name}' is a string, and a string does not open files",
-        help=f"if the file is meant, write exprgrad.file({path!r})",
+        help=f"if the {'constant' if is_constant else 'file'} is meant, write {call}",
     ).about(text)
 
 

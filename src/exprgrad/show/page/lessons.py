@@ -71,8 +71,8 @@ Check = Callable[[Any], bool]
 
 BUILT_IN = (
     "start", "graph", "chain", "neuron", "tanh", "gates", "square", "accumulate", "diamond", "paths",
-    "order", "check", "vanish", "variance", "descent", "kink", "dead", "momentum", "batch",
-    "tensors", "matrix", "network",
+    "order", "backward", "check", "vanish", "variance", "descent", "kink", "dead", "momentum", "batch",
+    "tensors", "matrix", "jacobian", "network",
 )  # fmt: skip
 """The lessons that are built in, in the order in which to take them."""
 TOOLS = {

@@ -499,9 +499,15 @@ def work_lines(run: DiagnosedRun) -> list[str]:
 
 
 def forward_work(run: DiagnosedRun) -> str:
-    """The operations of the forward sweep, counted."""
-    count = sum(bool(operands) for operands in run.graph.operands)
-    return f"forward sweep  {count:,} operation{'s' * (count != 1)}"
+    """The operations of the forward sweep over numbers, counted; a difference is one of the +."""
+    graph = run.graph
+    signs = Counter(BY_NAME[graph.kinds[n]].infix for n, own in enumerate(graph.operands) if own)
+    count, times, plus = signs.total(), signs["*"], signs["+"] + signs["-"]
+    rest = count - times - plus
+    return (
+        f"forward sweep  {count:,} operation{'s' * (count != 1)}: {times:,} ×, {plus:,} +, "
+        f"{rest:,} other{'s' * (rest != 1)}"
+    )
 
 
 # Tensors, piece by piece.
@@ -615,7 +621,10 @@ def tensor_work_lines(run: DiagnosedRun, taken: Sequence[int], width: int | None
         reverse += f": the grads take {bytes_text(grads)}"
     if any(taken):
         reverse += f"; Jacobians, never formed, would take {bytes_text(sum(taken))}"
+    count = sum(map(bool, run.graph.operands))
     return [
-        *pack_pieces([forward_work(run)], width, ""),
+        *pack_pieces(
+            [f"forward sweep  {count:,} operation{'s' * (count != 1)} on tensors"], width, ""
+        ),
         *pack_pieces([f"reverse sweep  {reverse}"], width, ""),
     ]

@@ -8,13 +8,12 @@ FACTS.answer = task => answered.has(task);
 LESSON.answers.forEach(({task, answer, choices, grad, wrong}) => {
   const item = ticks[task].closest("li"), reply = make("output", null, answered.has(task) ? "✓ Right." : "");
   const field = !choices && make("input", {"aria-label": "Your answer", autocomplete: "off", size: 9});
-  const isTrue = words => choices ? words === answer : parse(words) !== null && isRight(words, answer);
   const why = words => {
     const id = byName.get(grad), isOurs = known(id) && number(app.right.grads[id]) === number(answer);
-    return wrong?.[words] || !choices && turned(words, answer) || isOurs && app.mistake?.(id, words) || "Not yet.";
+    return wrong?.[words] || wrong?.[parse(words)] || !choices && turned(words, answer) || isOurs && app.mistake?.(id, words) || "Not yet.";
   };
   const check = words => {
-    const isFound = isTrue(words), isNumber = choices || parse(words) !== null;
+    const isNumber = choices || parse(words) !== null, isFound = isNumber && (choices ? words === answer : isRight(words, answer));
     reply.textContent = isFound ? "✓ Right." : "✗ " + (isNumber ? why(words) : "A number, please.");
     if (isNumber) app.note?.(task, words);
     if (isFound) answered.add(task), show();

@@ -133,18 +133,28 @@ function tableOf(id, kind) {
   return [make("div", {class: "long"}, made)];
 }
 
+const spread = (x, count) => Array.from({length: count}, (_, at) => entry(x, at));
 function jacobianOf(at) {
   const {user, operand, jacobian: size} = EDGES[at], local = app.now.locals[at];
   if (!size) return [];
   const [rows, columns, bytes, far] = size, told = `${rows} by ${columns}`;
   const about = `The Jacobian J is ${told}: a row for each number of ${called(user)}, a column for each of ${called(operand)}. It is never formed; here it would take ${bytes}, and ${far} if every axis were 100 times as long.`;
   if (!local?.slopes || rows * columns > MOST_DRAWN) return [line(about)];
-  const side = Math.min(12, 280 / columns, 180 / rows), numbers = [], places = [];
+  const side = Math.min(24, 280 / columns, 180 / rows), numbers = [], places = [];
   local.slopes.forEach((row, y) => { for (const [x, slope] of row) numbers.push(slope), places.push([x * side, y * side]); });
-  const made = set(document.createElementNS("http://www.w3.org/2000/svg", "svg"), {class: "jacobian", role: "img", "aria-label": `The Jacobian, ${told}: ${numbers.length} of its ${rows * columns} numbers can be other than 0`, viewBox: `-1 -1 ${columns * side + 2} ${rows * side + 2}`, width: columns * side + 2, height: rows * side + 2});
+  const some = `${numbers.length} of its ${rows * columns} numbers can be other than 0`;
+  // The user's grad is drawn beside the rows, and what the wire passes below the columns.
+  const passed = contributions().findLast(({edge}) => edge === at), gap = passed ? 1.5 * side : 0, [wide, high] = [columns, rows].map(count => count * side + gap + 2);
+  const made = set(document.createElementNS("http://www.w3.org/2000/svg", "svg"), {class: "jacobian", role: "img", "aria-label": `The Jacobian, ${told}: ${some}`, viewBox: `${-gap - 1} -1 ${wide} ${high}`, width: wide, height: high});
   draw(made, "path", {d: `M0,0h${columns * side}v${rows * side}h${-columns * side}z`, class: "edge"});
-  cells(made, places, numbers, side).forEach((cell, n) => { draw(cell, "title", {}).textContent = num(numbers[n]); });
-  return [made, line(`${about} ${numbers.length} of its ${rows * columns} numbers can be other than 0.`)];
+  const heat = (own, at) => cells(made, own.map(at), own, side).forEach((cell, n) => { draw(cell, "title", {}).textContent = num(own[n]); });
+  heat(numbers, (_, n) => places[n]);
+  if (passed) {
+    heat(spread(passed.grad, rows), (_, y) => [-gap, y * side]);
+    heat(spread(passed.value, columns), (_, x) => [x * side, (rows + .5) * side]);
+  }
+  const more = passed ? ` Left: the grad of ${called(user)}. Below: what is passed on.` : "";
+  return [made, line(`${about} ${some}.${more}`)];
 }
 
 views.push(() => {

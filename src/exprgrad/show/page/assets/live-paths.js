@@ -19,6 +19,9 @@ function span(n) {
   return seconds < 2n ? "a moment" : `${large(seconds / size)} ${unit}`;
 }
 
+// How many of these operations the formula has.
+const operationsOf = (...kinds) => NODES.filter(({row}) => kinds.includes(row)).length;
+
 LIVE.paths = place => {
   const COPIES = 60, slide = make("input", {type: "range", min: 1, max: COPIES, value: 1});
   const said = make("p"), done = make("p"), grid = make("div", {class: "bars"});
@@ -31,7 +34,7 @@ LIVE.paths = place => {
     const most = PAGE.wrt.reduce((one, other) => (ways.get(other)?.count ?? 0n) > (ways.get(one)?.count ?? 0n) ? other : one);
     const {count, steps} = ways.get(most) ?? {count: 0n, steps: 0n}, edges = BigInt(web.edges.length);
     const passed = new Set(app.done.filter(({edge}) => known(edge)).map(({edge}) => edge)).size;
-    done.textContent = `Here ${large(count)} path${count === 1n ? "" : "s"} lead${count === 1n ? "s" : ""} from ${called(most)} to ${called(PAGE.output)}. The forward sweep takes ${forwards()} operations; the reverse sweep takes a × and a + for each edge, and has passed ${passed} of ${edges}.`;
+    done.textContent = `Here ${large(count)} path${count === 1n ? "" : "s"} lead${count === 1n ? "s" : ""} from ${called(most)} to ${called(PAGE.output)}. The forward sweep takes ${operationsOf("mul")} × and ${operationsOf("add", "sub")} +; the reverse sweep takes a × and a + for each edge, and has passed ${passed} of ${edges}.`;
     const paths = count ** copies, work = copies * count ** (copies - 1n) * steps, passes = copies * edges, one = work + paths, other = 2n * passes;
     const bar = n => make("div", {class: "bar", style: `width:${100 * Number(n * 1000n / (one > other ? one : other) || 0n) / 1000}%`});
     grid.replaceChildren(

@@ -25,6 +25,7 @@ app.mistake = (id, words) => {
     }
     for (const user of Object.keys(moves).map(Number))
       if (user !== id && user !== PAGE.output) yield [moves[user], `That is the derivative of ${called(user)}, without its grad.`];
+    yield [0, "The seed of 1 is forgotten."];
     yield [data[id], `That is the data of ${called(id)}.`];
   }
   for (const [x, why] of guesses()) if (isRight(words, x)) return why;
