@@ -47,7 +47,7 @@ def doubted_rows(text: str, columns: dict[str, np.ndarray]) -> np.ndarray:
             bound <= np.maximum(abs(number) * (10.0**-PLACES * 2.0**53), SLACK)
             for number, bound in zip(rows[:count], rows[count:], strict=True)
         ]
-    return np.isfinite(rows[:count]).all(axis=0) & ~np.all(kept, axis=0)
+    return np.asarray(np.isfinite(rows[:count]).all(axis=0) & ~np.all(kept, axis=0))
 
 
 def worst_error(text: str, inputs: dict[str, float]) -> float:
@@ -141,3 +141,11 @@ def test_a_branch_that_is_not_taken_is_no_reason_for_doubt() -> None:
 
 def test_what_divides_by_too_large_a_number_is_doubted() -> None:
     assert not sure_rows("1e10/(x*y)", {"x": np.array([1e200]), "y": np.array([1e115])})[0]
+
+
+def test_a_slope_that_does_not_depend_on_its_operand() -> None:
+    program = gradient_program(parse_and_derive("y*x^2 + z"), ["x"])
+    second = gradient_program(program.graph, ["y"])
+    for made in (program, second):
+        screened = add_digit_screen(made, len(made.outputs), PLACES)
+        assert len(screened.outputs) == 1 + len(made.outputs)
