@@ -13,12 +13,12 @@ __all__ = ["compile_anew", "engine"]
 def engine(name: str, problem: Problem, given: Columns) -> Answer:
     """A compiled formula, into columns that are there already."""
     compiled = exprgrad.parse(problem.text).compile(name, threads=1)
-    value, gradient = compiled(given)
-    out = value, gradient
+    out = compiled(given)
+    answer = [out.value, *[out.gradient[name] for name in given]]
 
     def call() -> Any:
-        value, gradient = compiled(given, out=out)
-        return [value, *[gradient[name] for name in given]]
+        compiled(given, out=out)
+        return answer
 
     return call
 

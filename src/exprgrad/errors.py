@@ -26,9 +26,9 @@ from exprgrad.source import (
     Span,
     cut_text,
     excerpt_lines,
-    excerpt_shows,
     line_and_column,
     printable_text,
+    shown_part,
 )
 
 __all__ = [
@@ -96,7 +96,11 @@ class ExprgradError(Exception):
         return self.about(text, span) if Asker.by_command else self
 
     def __reduce__(self) -> tuple[object, ...]:
-        return rebuild_error, (type(self), self.code, *self.args), self.__dict__
+        return (
+            type(self),
+            (self.code, *self.args),
+            self.__dict__,
+        )  # to come back from other processes
 
     def __str__(self) -> str:
         return render_error(self).removeprefix("error: ")
@@ -204,11 +208,6 @@ def install_command(package: str) -> str:
     return f"{path} -m pip install {package}"
 
 
-def rebuild_error(kind: type[ExprgradError], code: str, message: str) -> ExprgradError:
-    """An error from its parts: how errors are pickled, so that they come back from other processes."""
-    return kind(code, message)
-
-
 def whole_number(value: object) -> int | None:
     """Return a whole number, Python's or a library's, as an int; None for bools and all else."""
     try:
@@ -248,9 +247,9 @@ def render_error(error: ExprgradError, width: int = WIDTH) -> str:
     """The error as people read it: message, excerpt with carets, help; no colour, no final newline."""
     lines = [printable_text(f"error: {error.message}")]
     if error.source is not None and error.span is not None:
-        parts = [
-            place for place in error.related if excerpt_shows(error.source, error.span, place[1])
-        ]
+        left, right = shown_part(error.source, error.span, WIDTH)
+        left, right = max(error.span[0], left), min(error.span[1], right)
+        parts = [place for place in error.related if left <= place[1][0] and place[1][1] <= right]
         apart = [place for place in error.related if place not in parts]
         for note, span in sorted([("", error.span), *apart], key=lambda place: place[1]):
             inside = parts if span is error.span else ()

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 __all__ = [
     "WIDTH", "Source", "Span", "bracket_depths", "bytes_text", "comma_parts", "cut_text", "display_width",
-    "excerpt_lines", "excerpt_shows", "line_and_column", "printable_text", "trim_span", "without_controls",
+    "excerpt_lines", "line_and_column", "printable_text", "shown_part", "trim_span", "without_controls",
 ]  # fmt: skip
 
 Span = tuple[int, int]
@@ -96,7 +96,7 @@ def excerpt_lines(
 
     A span over several lines is underlined to the end of its first.  A line longer than ``width`` is
     shown as a window around the span.  ``parts`` of the span, each with a note, get a line of carets each;
-    they must be in sight, as ``excerpt_shows`` tells.
+    they must lie within ``shown_part``.
     """
     text = source.text
     first, last = line_start(text, span[0]), line_end(text, span[0])
@@ -113,12 +113,6 @@ def excerpt_lines(
         carets = "^" * max(display_width(shown[start - left : max(end, start) - left]), 1)
         lines.append(f"  {' ' * len(label)} │ {indent}{carets} {remark}".rstrip())
     return lines
-
-
-def excerpt_shows(source: Source, span: Span, part: Span, width: int = WIDTH) -> bool:
-    """Whether the excerpt of a span shows all of a part of it."""
-    left, right = shown_part(source, span, width)
-    return max(span[0], left) <= part[0] and part[1] <= min(span[1], right)
 
 
 def line_label(source: Source, offset: int) -> str:

@@ -99,6 +99,9 @@ def test_the_jacobian_is_drawn_and_never_formed(browse: Any) -> None:
     assert drawn.get_attribute("aria-label") == (
         "The Jacobian, 6 by 4: 12 of its 24 numbers can be other than 0"
     )
+    # The grad of the user beside its rows, and below its columns what the wire passes.
+    assert drawn.locator(".cell").count() == 12 + 6 + 4
+    assert "Left: the grad of " in closer.text_content()
     assert (
         "never formed; here it would take 192 bytes, and 19.2 GB if every" in closer.text_content()
     )

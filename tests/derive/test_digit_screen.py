@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from exprgrad.run.arrays import arrays
 from oracles import evaluate, gradient, mp, mpf
 from strategies import SMOOTH, tree
 
+Flags = np.ndarray[Any, Any]
 PLACES = 6
 EXTREMES = (0.0, 1.0, -1.0, 2.0, 1e-8, 1e-17, 1e16, 1e-170, 1e-310, 5e-324, 1e150, -1e-200, 1e300)
 """Numbers at which products underflow or overflow, and differences cancel."""
@@ -25,7 +27,7 @@ BOUNDED_BELOW = 10.0**-150
 """Errors so small are the oracle's own."""
 
 
-def sure_rows(text: str, columns: dict[str, np.ndarray]) -> np.ndarray:
+def sure_rows(text: str, columns: dict[str, Flags]) -> Flags:
     """Which rows are passed, of a formula's value and gradient."""
     program = gradient_program(parse_and_derive(text), [*columns])
     made = add_digit_screen(program, len(program.outputs), PLACES)
@@ -34,7 +36,7 @@ def sure_rows(text: str, columns: dict[str, np.ndarray]) -> np.ndarray:
     return np.broadcast_to(values[made.outputs[-1]] != 0, next(iter(columns.values())).shape)
 
 
-def doubted_rows(text: str, columns: dict[str, np.ndarray]) -> np.ndarray:
+def doubted_rows(text: str, columns: dict[str, Flags]) -> Flags:
     """Which rows the careful bounds don't pass though all their results are finite."""
     program = gradient_program(parse_and_derive(text), [*columns])
     count = len(program.outputs)
@@ -47,7 +49,8 @@ def doubted_rows(text: str, columns: dict[str, np.ndarray]) -> np.ndarray:
             bound <= np.maximum(abs(number) * (10.0**-PLACES * 2.0**53), SLACK)
             for number, bound in zip(rows[:count], rows[count:], strict=True)
         ]
-    return np.asarray(np.isfinite(rows[:count]).all(axis=0) & ~np.all(kept, axis=0))
+    doubtful: Flags = np.isfinite(rows[:count]).all(axis=0) & ~np.all(kept, axis=0)
+    return doubtful
 
 
 def worst_error(text: str, inputs: dict[str, float]) -> float:

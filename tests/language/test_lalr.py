@@ -11,13 +11,14 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lark import Lark
 
 from exprgrad.language.read import lalr
 from exprgrad.language.read.lalr import (
+    START,
     Tables,
     compile_grammar,
     grammar_text,
-    lark_parser,
     load_tables,
 )
 from strategies import programs
@@ -25,7 +26,7 @@ from together import together
 from well_shaped import formulas
 
 steady = settings(derandomize=True)
-lark = lark_parser(grammar_text())
+lark: Any = Lark(grammar_text(), parser="lalr", lexer="basic", start=START)
 
 
 def without_inner_newlines(tokens: Any) -> Iterator[Any]:

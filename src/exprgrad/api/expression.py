@@ -200,7 +200,7 @@ class Gradient(dict[str, Any]):
 
 
 def as_formula(value: object, name: str) -> Expression:
-    """Return what stands for an input as a formula: an expression, a text, or a number."""
+    """Return the formula that replaces an input: an expression, a text, or a number."""
     if isinstance(value, Expression):
         return value
     return parse(value if isinstance(value, str) else number_text(as_number(value, name)))

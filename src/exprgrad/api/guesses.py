@@ -97,7 +97,7 @@ VALUE = {
     "a.data is the number, and so is float(a)": "item value numpy val tolist",
     "a.grad = 0.0": "zero_grad zero_ zero",
     "Value(a.data) is a new number": "detach clone",
-    "a.grad, once backward() has been called on what is made of a": "gradient derivative grads",
+    "a.grad, after backward() of a result that uses a": "gradient derivative grads",
     "every Value has a grad": "requires_grad requires_grad_ retain_grad",
     "a.operands": "parents children prev inputs",
     "a.kind": "op grad_fn",

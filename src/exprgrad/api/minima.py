@@ -23,7 +23,7 @@ class Minimized(Shown, Minimum[R]):
 
     def parts(self) -> Iterable[str | Table]:
         """The minima of several starts, if they were asked for, and the point."""
-        return minimum_parts(self, self.start, self.value, self.run.gradient, DIGITS)
+        return minimum_parts(self, self.start, self.value, DIGITS)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Minimum, (*self,)

@@ -81,8 +81,8 @@ def pass_by_rules(
 ) -> Backward:
     """Return the step that adds to each varying operand's grad: the result's grad times the row's rule.
 
-    A ``where`` and the constant rule 0 pass nothing on, not even 0 times infinity.  ``numbers`` are those
-    of the operands that the rules are worked out for, None for the others.
+    A ``where`` and the constant rule 0 pass nothing on, not even 0 times infinity.  ``numbers`` holds each
+    operand's number if the rules are specialised for it, else None.
     """
     op = BY_NAME[kind]
     if op.variadic:

@@ -189,11 +189,16 @@ def draw_parts(
     answer: Answer, options: Mapping[str, Any], width: int | None = None, color: bool = False
 ) -> Iterator[str]:
     """Draw an answer for people, for a terminal of some width or for a pipe."""
-    from exprgrad.show.text.table import Screen, draw_table
+    from exprgrad.show.text.table import WIDEST, Screen, plain_table, rich_table
 
     screen = Screen(width, color, options.get("digits", 6), options.get("show_all", False))
     for part in answer.shown(screen):
-        yield (part if isinstance(part, str) else draw_table(part, screen)) + "\n"
+        if isinstance(part, str):
+            yield f"{part}\n"
+        elif width is None and not color:
+            yield f"{plain_table(part)}\n"
+        else:
+            yield f"{rich_table(part, width or WIDEST, color=color)}\n"
 
 
 def render_answer(answer: Answer, options: Mapping[str, Any]) -> Iterator[str]:

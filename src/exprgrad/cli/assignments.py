@@ -8,20 +8,18 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from itertools import takewhile
 from typing import Any, TypeVar
 
 from exprgrad.errors import ExprgradError, InputError
-from exprgrad.graph.graph import Graph, dependency_flags
-from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.run.values.inputs import constant_value, is_plain_number
 from exprgrad.run.values.ranges import Interval, as_interval
 from exprgrad.source import Source, Span, bracket_depths, comma_parts, cut_text, trim_span
 
 __all__ = [
-    "columns_as_values", "formula_names", "missing_shapes", "no_assignment", "number_or_weights",
+    "columns_as_values", "formula_names", "no_assignment",
     "read_intervals", "read_weights", "shapes_in", "split_assignments",
 ]  # fmt: skip
 
@@ -171,13 +169,6 @@ def with_equals(argument: str, formula: str | None) -> str | None:
 # Values.
 
 
-def number_or_weights(argument: str, option: str) -> Any:
-    """A number or a tensor, or several by name."""
-    if ASSIGNED.match(argument) or len(list(comma_parts(argument))) > 1:
-        return read_weights(argument, option)
-    return constant_value(argument, option)
-
-
 def read_weights(argument: str, option: str) -> dict[str, Any]:
     """Numbers and tensors by name; an error shows the place in the argument."""
     flat = "".join("1" if d else c for c, d in zip(argument, bracket_depths(argument), strict=True))
@@ -240,17 +231,6 @@ def shapes_in(argument: str) -> dict[str, tuple[int, ...]]:
         raise error
 
     return read_named_values(argument, "SIZES", lambda *_: SHAPES_HELP, wrong, read)
-
-
-def missing_shapes(graph: Graph, said: Collection[str]) -> list[str]:
-    """List the inputs that count as numbers although the formula seems to need tensors."""
-    numbers = [
-        operands[0]
-        for kind, operands in zip(graph.kinds, graph.operands, strict=True)
-        if kind in STRUCTURAL and STRUCTURAL[kind].along_axes and not graph.shape(operands[0])
-    ]
-    needed = dependency_flags(graph, *numbers)
-    return [name for name, node in graph.inputs.items() if needed[node] and name not in said]
 
 
 # Intervals.

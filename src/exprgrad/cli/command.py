@@ -108,17 +108,13 @@ def sort_arguments(
             raise RequestError(
                 "usage", f"option '{head}' takes no value", help=f"write {head}"
             ).about(arg, (0, len(head)))
-        elif arg[:1] == "-" and arg[1:] and (others or not formula or is_no_formula(arg, queue)):
-            raise refuse_option(command, ctx, arg, [*reversed(queue)], others)
-        else:
+        else:  # an option, if it isn't two minus signs before a name with a value
+            word = re.fullmatch(r"--([a-z][a-z-]{2,})(?:=[^=].*)?", arg)
+            is_option = word and not any(other.startswith(f"{word[1]}=") for other in queue)
+            if arg[:1] == "-" and arg[1:] and (others or not formula or is_option):
+                raise refuse_option(command, ctx, arg, [*reversed(queue)], others)
             others.append(arg)
     return options, others
-
-
-def is_no_formula(arg: str, others: Sequence[str]) -> bool:
-    """Whether a word with two dashes is an option, and not two minus signs before a name with a value."""
-    word = re.fullmatch(r"--([a-z][a-z-]{2,})(?:=[^=].*)?", arg)
-    return word is not None and not any(other.startswith(f"{word[1]}=") for other in others)
 
 
 def refuse_second(given: dict[str, str], option: str, value: str) -> None:

@@ -344,19 +344,27 @@ def parse_without_values(options: Mapping[str, Any], command: str) -> "Expressio
             f"{command} takes no values: its answer holds for all of them",
             help=f'for numbers at a point, write exprgrad grad "…" {argument}',
         ).about(argument)
-    from exprgrad.cli.assignments import missing_shapes
+    from exprgrad.graph.graph import dependency_flags
+    from exprgrad.graph.tensors import STRUCTURAL
 
     if sizes is not None:
         expression = declare_shapes(expression, sizes)
-    missing = missing_shapes(expression.typed, expression.shapes)
+    graph, said = expression.typed, expression.shapes
+    numbers = [  # that the formula seems to need as tensors
+        operands[0]
+        for kind, operands in zip(graph.kinds, graph.operands, strict=True)
+        if kind in STRUCTURAL and STRUCTURAL[kind].along_axes and not graph.shape(operands[0])
+    ]
+    needed = dependency_flags(graph, *numbers)
+    missing = [name for name, node in graph.inputs.items() if needed[node] and name not in said]
     if missing:
         listed = ", ".join(missing[:4] + ["…"][: len(missing) - 4])
-        numbers = "count as numbers" if missing[1:] else "counts as a number"
+        count = "count as numbers" if missing[1:] else "counts as a number"
         hint = f"for a tensor give its shape: --shape {missing[0]}=150x4"
-        write_text([f"note: {listed} {numbers}; {hint}\n"], sys.stderr)
+        write_text([f"note: {listed} {count}; {hint}\n"], sys.stderr)
     from exprgrad.graph.ops import FUNCTIONS
 
-    inputs = expression.typed.inputs
+    inputs = graph.inputs
     doubtful = [
         name for name in inputs if name in NEXT_LETTERS and NEXT_LETTERS[name] not in inputs
     ]

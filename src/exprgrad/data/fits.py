@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import compress
+from itertools import compress, product
 from math import inf, isfinite, nan
 from typing import Any, NamedTuple
 
@@ -202,20 +202,25 @@ def columns_by_role(
             )
     read = {name: renamed.get(name, name) for name in graph.inputs if name not in given}
     if condition is not None:
-        refuse_condition_names(condition, asked.where or "", given, table, renamed)
-        read |= {name: renamed.get(name, name) for name in condition.inputs}
+        for name, node in condition.inputs.items():
+            if name in given or renamed.get(name, name) not in table.columns:
+                raise InputError(
+                    "bad-column",
+                    f"the condition reads '{name}', which is not a column of {table.title}",
+                    help=f"its columns are {listed_columns(table.columns)}",
+                ).about(asked.where or "", condition.span(node))
+            read[name] = renamed.get(name, name)
     refuse_constants(graph, text, table.title, table.columns)
     lacking = [name for name, column in read.items() if column not in table.columns]
     if lacking:
         raise missing_start_error(graph, text, table, lacking, read)
-    for other in others:
-        for column in read.values():
-            if column not in other.columns:
-                raise InputError(
-                    "bad-column",
-                    f"{other.title} has no column '{column}', and {table.title} has one",
-                    help=f"its columns are {listed_columns(other.columns)}",
-                )
+    for other, column in product(others, read.values()):
+        if column not in other.columns:
+            raise InputError(
+                "bad-column",
+                f"{other.title} has no column '{column}', and {table.title} has one",
+                help=f"its columns are {listed_columns(other.columns)}",
+            )
     if not read:
         raise InputError(
             "missing-input",
@@ -224,23 +229,6 @@ def columns_by_role(
             help=f"its columns are {listed_columns(table.columns)}",
         )
     return read
-
-
-def refuse_condition_names(
-    condition: Graph,
-    where: str,
-    given: Collection[str],
-    table: DataTable,
-    renamed: Mapping[str, str],
-) -> None:
-    """Refuse a condition on rows that reads anything but columns."""
-    for name, node in condition.inputs.items():
-        if name in given or renamed.get(name, name) not in table.columns:
-            raise InputError(
-                "bad-column",
-                f"the condition reads '{name}', which is not a column of {table.title}",
-                help=f"its columns are {listed_columns(table.columns)}",
-            ).about(where, condition.span(node))
 
 
 def missing_start_error(

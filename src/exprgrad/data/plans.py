@@ -66,7 +66,6 @@ from exprgrad.run.values.layouts import (
     UNITS_ABOVE,
     UNKNOWN,
     Layout,
-    refuse_layout,
 )
 from exprgrad.source import Source as Text
 
@@ -214,7 +213,13 @@ def sample_row_files(
 
     Prints remarks on the layouts that were detected.
     """
-    refuse_layout(layout)
+    delimiter, decimal = layout.delimiter, layout.decimal
+    if len(delimiter) > 1 or decimal not in ("", ".", ",") or delimiter == decimal != "":
+        raise RequestError(
+            "usage",
+            "a delimiter is one character, and decimals follow '.', or a ',' that is no delimiter",
+            help="such as ';' and ','; a tab is \"\\t\"",
+        )
     keys = folder_keys([path for path, _ in listed])
     pairs = [
         sample_file(inspect_row_file(path)._replace(name=name, keys=known, layout=layout))

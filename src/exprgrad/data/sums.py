@@ -88,7 +88,7 @@ def sum_groups(
 def scaled_sums(
     values: np.ndarray, codes: np.ndarray | None, groups: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The sums of a chunk's values in two scales: of huge numbers, and before them of all others."""
+    """The sums of a chunk's values in two scales: first of ordinary numbers, then of huge ones."""
     is_huge = np.abs(values) > HUGE
     if not is_huge.any():
         high, low = sum_groups(values, codes, groups)

@@ -190,7 +190,7 @@ def sync_folder(path: str) -> None:
 # The record of a run.
 
 SHARE = 10
-"""Keeping the record takes at most one part in this many of the time."""
+"""The record of a run takes at most the time of the run divided by this."""
 AFRESH = "without --resume it starts afresh"
 
 

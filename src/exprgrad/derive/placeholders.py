@@ -46,7 +46,7 @@ from exprgrad.graph.graph import (
     transform_graph,
 )
 from exprgrad.graph.op import Equation, NonsmoothPoint, Op
-from exprgrad.graph.ops import BY_NAME, COMPARISONS, EQUATIONS
+from exprgrad.graph.ops import BY_NAME, COMPARISONS, EQUATIONS, is_root
 from exprgrad.language.write.infix import COMPARISON, Piece, expression_pieces, name_shared
 from exprgrad.language.write.infix import program_text as infix
 from exprgrad.source import Source as Text
@@ -577,6 +577,6 @@ def graph_as_rule_text(graph: Graph, output: int | None = None) -> str:
     alone.inputs = {name: at for name, at in alone.inputs.items() if name in graph.inputs}
     name_shared(alone)
     for kind in {*alone.kinds}:
-        if kind in BY_NAME and BY_NAME[kind].equation is not None:
+        if is_root(kind):
             EQUATIONS[kind] = BY_NAME[kind]
     return infix(alone, rows=True)

@@ -32,7 +32,7 @@ from exprgrad.graph.graph import (
     dependent_flags,
     transform_graph,
 )
-from exprgrad.graph.ops import BY_INFIX, BY_NAME, BY_POWERS, BY_SIGNS, LEAF, Op
+from exprgrad.graph.ops import BY_INFIX, BY_NAME, BY_POWERS, BY_SIGNS, LEAF, Op, is_root
 from exprgrad.language.read.builder import CONSTANTS
 from exprgrad.language.write.infix import (
     POWER,
@@ -525,7 +525,7 @@ RULE_WORDS = {
 def rule_notes(rule: str, kind: str = "") -> list[str]:
     """List notes on a rule: what it does, and an operation's meaning, kinks and jumps."""
     notes = [RULE_WORDS[rule]] if rule in RULE_WORDS else []
-    if not kind or BY_NAME[kind].branches or BY_NAME[kind].equation is not None:
+    if not kind or BY_NAME[kind].branches or is_root(kind):
         return notes
     op = BY_NAME[kind]
     who = op.infix or op.prefix or op.name

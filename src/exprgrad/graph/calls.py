@@ -8,8 +8,8 @@ from typing import NamedTuple
 from exprgrad.graph.graph import INPUT, OUTSIDE, Call, Graph, collect_by_key, shallow_copy_graph
 
 __all__ = [
-    "ClosedCall", "FoldedGraph", "call_labels", "enclosing_calls", "fold_calls", "open_call_depth",
-    "open_call_texts", "open_calls", "propagate_down_calls",
+    "ClosedCall", "FoldedGraph", "call_labels", "calls_resulting_in", "enclosing_calls",
+    "fold_calls", "open_calls", "propagate_down_calls",
 ]  # fmt: skip
 
 
@@ -194,15 +194,3 @@ def innermost_open_calls(graph: Graph, shown: Iterable[int]) -> dict[int, int]:
         if at != OUTSIDE:
             found[node] = at
     return found
-
-
-def open_call_texts(graph: Graph, node: int) -> list[str]:
-    """Return the texts of the opened calls whose result a node is, the outermost first."""
-    calls = [call for call in calls_resulting_in(graph, node) if call.opened and call.is_expression]
-    return [call.text for call in reversed(calls)]
-
-
-def open_call_depth(graph: Graph, node: int) -> int:
-    """Count the opened calls around a node, without those whose result it is."""
-    calls = [graph.calls[at] for at in enclosing_calls(graph, node)]
-    return sum(call.opened and call.result != node for call in calls)

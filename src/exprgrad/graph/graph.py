@@ -600,7 +600,16 @@ def transform_graph(
     ]
     made.mentioned |= graph.mentioned
     if graph.calls:
-        made.calls, made.called = remap_calls(graph, images)
+        made.calls = [
+            call._replace(
+                operands=tuple([images[operand] for operand in call.operands]),
+                result=images[call.result],
+                bends=tuple([images[node] for node in call.bends]),
+            )
+            for call in graph.calls
+        ]
+        found = ((images[node], at) for node, at in graph.called.items())
+        made.called = {node: at for node, at in found if node >= 0}
     made.implicit |= {images[node] for node in graph.implicit if images[node] >= 0}
     if graph.slopes and rule is None:
         made.slopes = dict(remap_local_derivatives(graph, images))
@@ -616,19 +625,6 @@ def splice_graph(made: Graph, part: Graph, known: Mapping[str, int]) -> list[int
         return known.get(str(name))  # it may be pi, which a statement has bound
 
     return copy_nodes(made, part, rule)
-
-
-def remap_calls(graph: Graph, images: Sequence[int]) -> tuple[list[Call], dict[int, int]]:
-    """Return the calls with their nodes in a new graph; those whose nodes were all left out have none."""
-    calls = [
-        call._replace(
-            operands=tuple([images[operand] for operand in call.operands]),
-            result=images[call.result],
-            bends=tuple([images[node] for node in call.bends]),
-        )
-        for call in graph.calls
-    ]
-    return calls, {images[node]: at for node, at in graph.called.items() if images[node] >= 0}
 
 
 def remap_local_derivatives(

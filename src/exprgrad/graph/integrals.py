@@ -736,7 +736,7 @@ Fitted for exprgrad at Chebyshev's points in 60 digits.
 """
 
 STEPS = 11
-"""How often the means are taken: from 1e-154 on, which is what the greatest negative double leads to."""
+"""The steps of the mean: enough from a modulus of 1e-154, that of the most negative double."""
 
 MODULUS = "k = sqrt(1 - x); big = k > 1; q0 = where(big, 1/k, k); m0 = 1; e0 = q0; p0 = 1"
 """The complementary modulus, or its reciprocal, at which the cosine and the sine change places."""

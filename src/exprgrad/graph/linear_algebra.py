@@ -237,16 +237,14 @@ def solve_definition(b: NumberBuilder, operands: Sequence[int], settings: Settin
             for at, known in enumerate(solution):
                 right = b.apply("sub", right, b.apply("mul", slice_first_axis(b, row, at), known))
             is_sure = len(elimination.steps) - len(solution) <= elimination.sure
-            quotient = b.apply("div", right, pivot) if is_sure else quotient_or_nan(b, right, pivot)
+            if is_sure:
+                quotient = b.apply("div", right, pivot)
+            else:  # nan, with all its derivatives, where the pivot is 0
+                nothing = b.apply("mul", b.apply("mul", right, pivot), b.constant(math.nan))
+                quotient = b.apply("where", pivot, b.apply("div", right, pivot), nothing)
             solution.insert(0, quotient)
         found.append(b.apply("stack", *solution, settings=(0,)))
     return b.apply("reshape", b.apply("stack", *found, settings=(0,)), settings=(shape,))
-
-
-def quotient_or_nan(b: NumberBuilder, right: int, pivot: int) -> int:
-    """Build a quotient that is nan, with all its derivatives, where the pivot is 0."""
-    nothing = b.apply("mul", b.apply("mul", right, pivot), b.constant(math.nan))
-    return b.apply("where", pivot, b.apply("div", right, pivot), nothing)
 
 
 class Elimination(NamedTuple):

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 __all__ = [
     "ATAN_SLOPE", "GATES", "Equation", "Family", "NonsmoothPoint", "Op", "bell_text", "comparison_row",
-    "extremum_row", "horner_text", "hypot_slope", "index_by", "names_with", "rows_by_name", "step_row",
+    "extremum_row", "horner_text", "hypot_slope", "index_by", "names_with", "step_row",
 ]  # fmt: skip
 
 
@@ -405,9 +405,3 @@ def names_with(rows: Iterable[Op], field: str) -> frozenset[str]:
     """Return the names of the rows that state a field."""
     default = Op._field_defaults[field]
     return frozenset(row.name for row in rows if getattr(row, field) != default)
-
-
-def rows_by_name(rows: Sequence[Op]) -> dict[str, Op]:
-    """Index rows by their words: the functions' names, then their other spellings."""
-    names = {row.name: row for row in rows if not row.infix and not row.prefix}
-    return names | {word: row for row in rows for word in row.spellings.split()}

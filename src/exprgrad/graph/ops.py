@@ -33,7 +33,6 @@ from exprgrad.graph.op import (
     hypot_slope,
     index_by,
     names_with,
-    rows_by_name,
     step_row,
 )
 
@@ -455,7 +454,8 @@ def register_rows(entries: Sequence[Op | Family]) -> None:
     rows = [entry for entry in entries if isinstance(entry, Op)]
     families = [entry for entry in entries if isinstance(entry, Family)]
     BY_NAME.update(index_by(rows, "name"))
-    FUNCTIONS.update(rows_by_name(rows))
+    FUNCTIONS.update((row.name, row) for row in rows if not row.infix and not row.prefix)
+    FUNCTIONS.update((word, row) for row in rows for word in row.spellings.split())
     FAMILIES.update(index_by(families, "name"))
     BENT.update(names_with(rows, "derivative_kink_at"))
     VARIADIC.update(row.name for row in rows if row.variadic)

@@ -295,11 +295,6 @@ SHIFT = 10
 """How far an operand is moved up at least, to where that series holds."""
 
 
-def shift_operand_text(a: str, b: str) -> str:
-    """The operand a where the asymptotic series holds; ``less`` is b, but finite."""
-    return f"less = min({b}, 1e300); near = {a} < {SHIFT}; z = where(near, {a} + {SHIFT}, {a}); p = 1/z; q = 1/(z + less)"
-
-
 def digamma_rise_text(a: str, b: str, *, thin: str = "") -> str:
     """digamma(a + b) - digamma(a) as ``rise``, a sum of positive terms: in no place two near numbers cancel.
 
@@ -317,8 +312,9 @@ def digamma_rise_text(a: str, b: str, *, thin: str = "") -> str:
     if thin:
         lift, far = f"thin = {thin}; lift = where(thin, 1, less)", f"where(thin, p, {far})"
     series = " + ".join(f"{term!r}*h{k}" for k, term in reversed([*enumerate(DIGAMMA_TERMS, 1)]))
-    return (
-        f"{shift_operand_text(a, b)}; pp = p*p; qq = q*q; {'; '.join(powers)}; {lift}; "
+    return (  # less is b, but finite; z is a where the series holds
+        f"less = min({b}, 1e300); near = {a} < {SHIFT}; z = where(near, {a} + {SHIFT}, {a}); "
+        f"p = 1/z; q = 1/(z + less); pp = p*p; qq = q*q; {'; '.join(powers)}; {lift}; "
         f"rise = where(near, {first} + lift*({below}), 0) + ({far} + lift*q*p*(0.5 + (p + q)*({series})))"
     )
 
@@ -926,7 +922,7 @@ def family_member_slope(word: str, n: int, text: str) -> str:
 def besselj_row(n: int) -> Op:
     """F. W. J. Olver, Bessel functions of integer order, in Abramowitz and Stegun (1964), 9.1.10, 9.1.27 and 9.12.
 
-    Up to the order, J0 + 2*J2 + 2*J4 … is 1.
+    Where x is below the order, a recurrence downward is scaled so that J0 + 2*J2 + 2*J4 … is 1.
     """
     top = n + 18 + math.ceil(7 * n ** (1 / 3))
     evens = " + ".join(f"f{k}" for k in range(top - top % 2, 0, -2))

@@ -161,7 +161,7 @@ def hessian_at(point: Point) -> Matrix:
             wrt,
             matrix_entries(evaluator, hessian_program(evaluator, wrt), values),
         )
-    from exprgrad.run.arrays.arrays import mirror_upper_triangle
+    import numpy as np
 
     refuse_large(sum(shape_size(graph.shape(node)) for node in nodes.values()) ** 2)
     blocks = zero_blocks(graph, nodes.values(), wrt)
@@ -171,7 +171,7 @@ def hessian_at(point: Point) -> Matrix:
         fill_matrices(
             evaluator, program, values, (derive.tangent_name(name), graph.shape(nodes[name])), rows
         )
-        blocks[row, row] = mirror_upper_triangle(blocks[row, row])
+        blocks[row, row] = np.triu(blocks[row, row]) + np.triu(blocks[row, row], 1).T
         for column in range(row + 1, len(wrt)):
             blocks[column, row] = blocks[row, column].T.copy()
     return assemble_matrix(evaluator, nodes, wrt, blocks)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import pickle
+import weakref
 from typing import Any
 
 import numpy as np
@@ -51,6 +52,7 @@ def test_the_same_arrays_are_computed_anew(rows: int, monkeypatch: pytest.Monkey
             columns[name][:] = column
         for out in (answer, tuple(answer)):
             again = g(columns, out=out)
+            assert (again is answer) == (out is answer)
             assert again.value is answer.value
             assert again.notes == ()
             assert_right(columns, again)
@@ -105,15 +107,17 @@ def test_a_name_too_many_is_refused() -> None:
         g(columns, out=answer)
 
 
-def test_no_array_is_held_or_moved() -> None:
+def test_no_array_is_moved_or_held_longer_than_the_answer() -> None:
     g, columns, answer = called_twice(100)
     assert g.kept is not None
     with pytest.raises(ValueError, match="cannot resize"):
         columns["x"].resize(100_000, refcheck=False)
+    column = weakref.ref(columns.pop("x"))
     columns.clear()
+    del answer
     gc.collect()
     assert g.kept is None
-    del answer
+    assert column() is None
 
 
 def test_what_is_kept_is_not_pickled() -> None:

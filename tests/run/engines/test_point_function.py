@@ -22,7 +22,9 @@ SPECIAL = (
     0.0, -0.0, 1.0, -1.0, 0.5, -2.0, 3.0, math.inf, -math.inf, math.nan, 5e-324, 1e308, -1e308, 710.5,
 )  # fmt: skip
 NUMBERS = st.sampled_from(SPECIAL) | st.floats(width=64)
-OURS = re.compile(r"v\d+|[xyf]|f_\w+|math|careful|abs|float|round|cbrt|\w+Error|t\d+")
+OURS = re.compile(
+    r"v\d+|[xyft]|f_\w+|math|careful|abs|float|round|cbrt|\w+Error|t\d+|high|rest|bell|gap"
+)
 """Every name that is compiled."""
 
 

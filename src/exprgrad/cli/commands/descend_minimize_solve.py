@@ -254,9 +254,8 @@ def minimum_answer(
     }
 
     def lay_out(screen: Screen) -> Iterator[str | Table]:
-        ends = inputs, answer.value, run.gradient
         how = {"trace": options["trace"], "whole": screen.whole}
-        return searches.minimum_parts(found, *ends, screen.digits, **how)
+        return searches.minimum_parts(found, inputs, answer.value, screen.digits, **how)
 
     given = fields.items(), None, found.point.items(), lay_out, diagnostics
     return Answer(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from exprgrad.cli.answer import Answer, give_answer
-from exprgrad.cli.assignments import number_or_weights, read_weights
+from exprgrad.cli.assignments import ASSIGNED, read_weights
 from exprgrad.cli.command import FormulaCommand
 from exprgrad.cli.options import (
     digits_needed,
@@ -24,7 +24,9 @@ from exprgrad.language.read.parse import need_number
 from exprgrad.run import matrices
 from exprgrad.run.matrices import Point
 from exprgrad.run.values.directions import read_cotangents, read_tangents, select_outputs
+from exprgrad.run.values.inputs import constant_value
 from exprgrad.show.text import matrices as drawn
+from exprgrad.source import comma_parts
 
 if TYPE_CHECKING:
     from exprgrad.api import Expression
@@ -212,7 +214,9 @@ def jvp_command(**options: Any) -> int:
 def vjp_command(**options: Any) -> int:
     """Reverse mode: the gradient of a weighted sum of outputs."""
     asked = read_common_request(options)
-    given = number_or_weights(options["cotangent"], "--cotangent")
+    written = options["cotangent"]
+    is_by_name = ASSIGNED.match(written) or len(list(comma_parts(written))) > 1
+    given = (read_weights if is_by_name else constant_value)(written, "--cotangent")
     weight = read_cotangents(asked.graph, asked.text, asked.point.outputs, given)
     derivatives = asked.derivatives(matrices.VJP, weight)
     values, found = derivatives.true.values()

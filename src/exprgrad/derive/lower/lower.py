@@ -17,7 +17,7 @@ from exprgrad.derive.rules import operation_count, template
 from exprgrad.derive.search import root_search
 from exprgrad.errors import RequestError
 from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, LoopProgram, Program
-from exprgrad.graph.ops import BY_NAME
+from exprgrad.graph.ops import BY_NAME, is_root
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.code.target import Routine, Variant, variant_of_node, variant_operands
 
@@ -43,11 +43,11 @@ def lower_program(
     written: Graph | None = None,
     longest: float = IN_PLACE,
 ) -> Program:
-    """Rewrite a program in ``spelled`` operations, and in those whose formulas are too long to be in place.
+    """Replace each operation that is not ``spelled`` by its formula, unless that is too long.
 
-    It computes the same numbers, except where a formula replaces a row, and that ``x^2`` is ``x*x``, which
-    is correctly rounded.  ``written`` is the formula that the program came from: its names are kept
-    in the program.  ``longest`` is the most operations of a formula in place.
+    Formulas may round differently, and ``x^2`` becomes ``x*x``, which is correctly rounded; all other
+    numbers stay the same.  ``longest`` is the most operations of a formula that replaces an operation.
+    ``written`` is the formula that the program came from: its names are kept in the program.
     """
     builder = GraphBuilder(program.graph.empty())
     graph = builder.graph
@@ -89,7 +89,7 @@ def routine_program(row: Routine, spelled: frozenset[str]) -> Program | LoopProg
     """Return a row as a lowered program of its own; a root's is a loop."""
     if isinstance(row, Variant):
         return lower_program(structural_formula(row), spelled)
-    if BY_NAME[row].equation is not None:
+    if is_root(row):
         state, *programs = root_search(row)
         return LoopProgram(state, *[lower_program(program, spelled) for program in programs])
     text = template(defining_formula(row))

@@ -53,9 +53,8 @@ def translate_formula(
         check_scalars_only(graph, lambda _: RequestError("no-tensors", message, help=help))
     elif of is None and not value_only:
         need_number(graph, text, "code", several_outputs(graph, text))
-    for row, node in (of or {}).items():
-        if graph.shape(node) and not value_only:
-            raise tensor_jacobian_error(row, graph.shape(node))
+    if not value_only:
+        refuse_tensor_rows(graph, of or {})
     chosen = tuple(graph.inputs) if wrt is None else tuple(wrt)
     program, parts = build_requested_program(
         graph, chosen, value_only=value_only, of=of, second=second
@@ -118,12 +117,16 @@ def output_full_matrix(
     return builder.program([*found[:before], *matrix])
 
 
-def tensor_jacobian_error(name: str, shape: Shape) -> RequestError:
-    """Return the error for a tensor among the outputs of a Jacobian."""
-    first = f"{name}[{', '.join('0' for _ in shape)}]"
-    point = command_or_python('exprgrad jac "…" X=@X.npy', "f.jacobian(…)")
-    return RequestError(
-        "no-tensors",
-        f"a program for a Jacobian has a row for each number, and '{name}' is {shape}",
-        help=f"name the numbers that are wanted: {name}_0 = {first}; …; {point} has all at a point",
-    )
+def refuse_tensor_rows(graph: Graph, of: Mapping[str, int]) -> None:
+    """Refuse a tensor among the outputs of a Jacobian."""
+    for name, node in of.items():
+        if graph.shape(node):
+            shape = graph.shape(node)
+            first = f"{name}[{', '.join('0' for _ in shape)}]"
+            point = command_or_python('exprgrad jac "…" X=@X.npy', "f.jacobian(…)")
+            raise RequestError(
+                "no-tensors",
+                f"a program for a Jacobian has a row for each number, and '{name}' is {shape}",
+                help=f"name the numbers that are wanted: {name}_0 = {first}; …; "
+                f"{point} has all at a point",
+            )

@@ -36,7 +36,7 @@ from exprgrad.derive.sweeps.gradient import display_rule_derivatives
 from exprgrad.errors import RequestError, command_or_python
 from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, Literal, Program, transform_graph
 from exprgrad.graph.op import names_with
-from exprgrad.graph.ops import BY_NAME, COMMON
+from exprgrad.graph.ops import COMMON, is_root
 from exprgrad.graph.structural import shape_text
 from exprgrad.language.read.builder import CONSTANTS
 from exprgrad.language.read.parse import at_shapes, need_number
@@ -300,7 +300,7 @@ def nodes_to_name(
             text = operation_text(kind, called, settings=settings)
             saved = (uses[node] - 1) * (len(text) - 2)
             kept = node in own and len(text) > short
-            searched = kind in BY_NAME and BY_NAME[kind].equation is not None and uses[node] > 1
+            searched = is_root(kind) and uses[node] > 1
             if node != graph.output and (kept or searched or saved > WORTH_A_NAME):
                 found.add(node)
                 names[node] = known.get(node) or next(fresh)

@@ -36,9 +36,9 @@ __all__ = [
 
 
 class Identity(NamedTuple):
-    """A sum or a product, and what is the same.
+    """An identity: a sum or a product, and the formula that equals it.
 
-    ``usual``: so everyone writes it, even where that is longer.
+    ``usual`` identities are applied even where the result is longer: everyone writes it so.
     """
 
     pattern: str
@@ -92,10 +92,10 @@ INVERSE_IDENTITIES = (
     Identity("sinh(acosh(x))", "sqrt(x^2 - 1)"),
     Identity("tanh(atanh(x))", "x"),
 )
-"""A function of an inverse one is always written so."""
+"""Identities of a function of its inverse; they are applied even where the result is longer."""
 
 FEW = 3
-"""The most terms of a sum that identities are looked for in where it is a factor."""
+"""The most terms of a sum that is a factor, for identities to be looked for in it."""
 
 
 class IdentityForms(NamedTuple):
@@ -120,7 +120,7 @@ Bound = Mapping[str, int]
 
 @cache
 def pattern_forms() -> Forms:
-    """The forms of the table: nothing is rewritten in them."""
+    """The forms of the table, in which nothing is rewritten."""
     nothing = RewriteRules(
         (), lambda *_: None, (), lambda forms, terms, plain: plain, lambda *_: None, lambda *_: None
     )
@@ -143,7 +143,7 @@ def identity_rows(kinds: frozenset[str]) -> list[IdentityForms]:
 
 @cache
 def identity_as_forms(identity: Identity) -> IdentityForms:
-    """An identity as forms."""
+    """Parse an identity into forms."""
     forms = pattern_forms()
     left, right = form_of_text(identity.pattern), form_of_text(identity.better)
     found = forms.forms[left]
@@ -158,14 +158,14 @@ def identity_as_forms(identity: Identity) -> IdentityForms:
 
 
 def form_of_text(text: str) -> int:
-    """A formula of the table as a form."""
+    """Parse a formula of the table into a form."""
     graph = template(text)
     return read_forms(pattern_forms(), graph, (graph.output,), SHORT)[graph.output]
 
 
 @cache
 def inverse_calls() -> dict[tuple[str, ...], int]:
-    """By the two functions, what a function of an inverse one is."""
+    """Map a function and an inverse function in it to the formula of the two."""
     return {
         tuple(CALLED.findall(identity.pattern)): form_of_text(identity.better)
         for identity in INVERSE_IDENTITIES
@@ -173,7 +173,7 @@ def inverse_calls() -> dict[tuple[str, ...], int]:
 
 
 def rewrite_inverse_call(forms: Forms, kind: str, operand: int) -> int | None:
-    """What a function of something is, if that is an inverse function."""
+    """Rewrite a function of an inverse function; None for any other operand."""
     inside = forms.forms[operand]
     if not isinstance(inside, CallForm) or (kind, inside.kind) not in inverse_calls():
         return None
@@ -181,7 +181,7 @@ def rewrite_inverse_call(forms: Forms, kind: str, operand: int) -> int | None:
 
 
 def rewrite_sum(forms: Forms, terms: Terms) -> Iterator[int]:
-    """The sum that each matching identity gives."""
+    """Yield the sum that each matching identity gives."""
     for row in identity_rows(frozenset(functions_in_parts(forms, terms)[0])):
         if row.is_sum:
             for better, used in identity_matches(forms, row, terms):
@@ -191,9 +191,9 @@ def rewrite_sum(forms: Forms, terms: Terms) -> Iterator[int]:
 
 
 def rewrite_product(forms: Forms, powers: Powers, coefficient: Exact) -> Iterator[tuple[int, bool]]:
-    """The product that each matching identity gives, in it or in a sum that is a factor.
+    """Yield the products that matching identities give, for the product or for a sum that is a factor.
 
-    With each, whether it is always written so.
+    With each comes whether the identity is ``usual``.
     """
     kinds, inside = functions_in_parts(forms, powers)
     for row in identity_rows(frozenset(kinds | inside)):
@@ -214,7 +214,7 @@ def rewrite_product(forms: Forms, powers: Powers, coefficient: Exact) -> Iterato
 def replace_sum_factor(
     forms: Forms, row: IdentityForms, powers: Powers, coefficient: Exact
 ) -> Iterator[int]:
-    """A product in which a sum that is a factor is written in another way."""
+    """Replace a sum that is a factor of a product."""
     for base, exponent in powers.items():
         found = forms.forms[base]
         if (
@@ -229,7 +229,7 @@ def replace_sum_factor(
 
 
 def functions_in_parts(forms: Forms, parts: Iterable[int]) -> tuple[set[str], set[str]]:
-    """The functions in a product's factors or a sum's terms; and in the short sums that are factors."""
+    """Return the functions in a product or a sum, and those in short sums that are factors."""
     forms_in = [forms.forms[base] for part in parts for base in forms.factors_of(part)]
     kinds = {form.kind for form in forms_in if isinstance(form, CallForm)}
     short = [f.terms for f in forms_in if isinstance(f, Sum) and len(f.terms) <= FEW]
@@ -240,7 +240,7 @@ def functions_in_parts(forms: Forms, parts: Iterable[int]) -> tuple[set[str], se
 def identity_matches(
     forms: Forms, row: IdentityForms, terms: Terms
 ) -> Iterator[tuple[tuple[int, Exact], Terms]]:
-    """Where a sum has a row's left side times something: what that equals, and the terms it takes."""
+    """Yield replacements for a row's left side times something in a sum, with the terms replaced."""
     (lead, own), *others = row.parts
     if len(terms) < len(row.parts):
         return
@@ -267,14 +267,14 @@ def identity_matches(
 
 
 def term_factors(forms: Forms, term: int) -> Powers:
-    """A term's factors; the number 1 has none."""
+    """Return a term's factors; the number 1 has none."""
     return {} if term == forms.one else forms.factors_of(term)
 
 
 def match_factors(
     forms: Forms, factors: Powers, wanted: Powers, bound: Bound
 ) -> Iterator[tuple[Bound, Powers]]:
-    """The ways in which a product has a pattern's factors: what its names stand for, and what is left."""
+    """Yield the ways in which a product contains a pattern: the names' forms, and the factors left."""
     if not wanted:
         yield bound, {base: q for base, q in factors.items() if q}
         return
@@ -288,7 +288,7 @@ def match_factors(
 
 
 def match_form(forms: Forms, form: int, pattern: int, bound: Bound) -> Iterator[Bound]:
-    """The ways in which a form is a pattern's."""
+    """Yield the ways in which a form matches a pattern."""
     found, wanted = forms.forms[form], pattern_forms().forms[pattern]
     match wanted:
         case Leaf(name):
@@ -312,7 +312,7 @@ def match_form(forms: Forms, form: int, pattern: int, bound: Bound) -> Iterator[
 
 
 def instantiate_pattern(forms: Forms, pattern: int, bound: Bound) -> int:
-    """A pattern with something for its names."""
+    """Build a pattern with forms for its names."""
     match pattern_forms().forms[pattern]:
         case Leaf(name):
             return bound[name]

@@ -1,4 +1,4 @@
-"""Structural operations on normal forms: what they come to, row by row.
+"""Shorter forms of structural operations, row by row.
 
 A form broadcasts as NumPy does, so the sums, products and powers of ``forms`` hold for tensors, number by
 number, and no form is stretched for their sake.  A form may be smaller than the node that it was read from
@@ -27,15 +27,15 @@ __all__ = ["rewrite_structural"]
 Operands = tuple[Operand, ...]
 REDUCTIONS = [row.name for row in STRUCTURAL.values() if row.reduces]
 Split = tuple[Exact, list[tuple[int, Exact]], int]
-"""A coefficient, factors that go in front, and the rest: 1 if that is nothing."""
+"""A coefficient, the factors that go in front, and the rest, which is 1 if nothing is left."""
 LONG = 60
-"""The most operations of a product that is transposed factor by factor: a long one is not walked down."""
+"""The most operations of a product that is transposed factor by factor."""
 
 
 def rewrite_structural(
     forms: Forms, kind: str, operands: Operands, settings: Settings
 ) -> int | None:
-    """A shorter form of an operation, if there is one."""
+    """Return a shorter form of an operation, if there is one."""
     row = STRUCTURAL[kind]
     found = pull_factors_out(forms, row, operands, settings) if row.linear else None
     if found is not None:
@@ -62,7 +62,7 @@ def rewrite_structural(
 def pull_factors_out(
     forms: Forms, row: Structural, operands: Operands, settings: Settings
 ) -> int | None:
-    """An operation that is linear in each operand, in front of it the factors that it leaves alone."""
+    """Pull factors that a linear operation leaves alone in front of it."""
     parts = [split_operand(forms, row, operand, settings) for operand in operands]
     if all(coefficient == 1 and not outer for coefficient, outer, _ in parts):
         return None
@@ -75,7 +75,7 @@ def pull_factors_out(
 
 
 def split_operand(forms: Forms, row: Structural, operand: Operand, settings: Settings) -> Split:
-    """A tensor as a coefficient, factors that an operation leaves alone, and the rest."""
+    """Split an operand into a coefficient, the factors that can be pulled out, and the rest."""
     form, shape = operand
     found = forms.forms[form]
     if not shape or form in forms.named:
@@ -98,7 +98,7 @@ def split_operand(forms: Forms, row: Structural, operand: Operand, settings: Set
 
 
 def can_pull_out(row: Structural, own: Shape, shape: Shape, settings: Settings) -> bool:
-    """Whether a factor may go in front: a number, or one that is alike along the axes that are summed."""
+    """Whether a factor can be pulled out: a number, or one that is constant along the summed axes."""
     if not own or not row.reduces:
         return not own
     axis, keepdims = settings
@@ -109,7 +109,7 @@ def can_pull_out(row: Structural, own: Shape, shape: Shape, settings: Settings) 
 
 
 def split_choice_factor(forms: Forms, found: CallForm, form: int, shape: Shape) -> Split:
-    """A choice between something and 0: the number in front of something goes in front of the choice."""
+    """Pull the number in front of a branch out of a choice whose other branch is 0."""
     condition, x, y = found.operands
     if forms.zero not in (x, y):
         return ONE, [], form
@@ -124,7 +124,7 @@ def split_choice_factor(forms: Forms, found: CallForm, form: int, shape: Shape) 
 
 
 def shortest_axis_settings(settings: Settings, shape: Shape) -> Settings:
-    """A reduction's settings in the shortest way; the first axes need not be kept, as shapes align."""
+    """Return a reduction's shortest settings; shapes align at the last axis, so first ones are dropped."""
     axis, keepdims = settings
     gone = normalize_axes(axis, shape)
     if isinstance(axis, tuple) and len(gone) == 1:
@@ -133,7 +133,7 @@ def shortest_axis_settings(settings: Settings, shape: Shape) -> Settings:
 
 
 def move_factors(forms: Forms, kind: str, operand: Operand, settings: Settings) -> int | None:
-    """A product whose factors are moved one by one, where that leaves nothing to move."""
+    """Move a product's factors one by one, if no move remains as an operation."""
     form, shape = operand
     found = forms.forms[form]
     if not isinstance(found, Product) or any(
@@ -152,7 +152,7 @@ def move_factors(forms: Forms, kind: str, operand: Operand, settings: Settings) 
 def reduce_repeated(
     forms: Forms, row: Structural, operand: Operand, settings: Settings
 ) -> int | None:
-    """A reduction along axes on which a form was but repeated: once, times how often."""
+    """Reduce a form along axes on which it only repeats: a sum of n equal numbers is n times one."""
     form, shape = operand
     axis, keepdims = settings
     own = forms.shape(form)
@@ -171,7 +171,7 @@ def reduce_repeated(
 
 
 def plain_call(forms: Forms, operand: Operand, *kinds: str) -> CallForm | None:
-    """The operation that an operand is, if it is one of some kinds, not repeated and without a name."""
+    """Return an operand's operation, if it is of some kinds, not repeated and without a name."""
     form, shape = operand
     found = forms.forms[form]
     if not isinstance(found, CallForm) or found.kind not in kinds or form in forms.named:
@@ -180,19 +180,19 @@ def plain_call(forms: Forms, operand: Operand, *kinds: str) -> CallForm | None:
 
 
 def unstretched_form(forms: Forms, form: int) -> int:
-    """What a form repeats, if it is stretched."""
+    """Return the form that a stretched form repeats; another form as it is."""
     found = forms.forms[form]
     return found.operands[0] if isinstance(found, CallForm) and found.kind == "broadcast" else form
 
 
 def inner_operand(forms: Forms, found: CallForm) -> Operand:
-    """The operand of an operation that takes one."""
+    """Return the operand of an operation that takes one."""
     (form,) = found.operands
     return unstretched_form(forms, form), forms.shape(form)
 
 
 def untransposed_operand(forms: Forms, operand: Operand) -> Operand | None:
-    """What an operand is the transpose of, if it is one."""
+    """Return the form that an operand is the transpose of, if it is a transpose."""
     found = plain_call(forms, operand, "transpose")
     return inner_operand(forms, found) if found is not None and found.settings == (None,) else None
 
@@ -201,7 +201,7 @@ def untransposed_operand(forms: Forms, operand: Operand) -> Operand | None:
 
 
 def simplify_matmul(forms: Forms, operands: Operands, settings: Settings) -> int | None:
-    """A vector of ones sums the other operand, an identity is left out; ``v @ A.T`` is ``A @ v``."""
+    """Simplify a product: with ones it is a sum, an identity is dropped, and ``v @ A.T`` is ``A @ v``."""
     x, y = operands
     if is_identity(forms, x) or is_identity(forms, y):
         return y[0] if is_identity(forms, x) else x[0]
@@ -221,7 +221,7 @@ def is_identity(forms: Forms, operand: Operand) -> bool:
 
 
 def axis_sums(forms: Forms, operand: Operand, axis: int) -> int:
-    """The sums along an axis of a vector, or of matrices."""
+    """Build the sums along an axis of a vector, or of matrices."""
     if len(operand[1]) == 1:
         return forms.structural("sum", (operand,), (None, False))
     flipped = untransposed_operand(forms, operand) if len(operand[1]) == 2 else None
@@ -231,7 +231,7 @@ def axis_sums(forms: Forms, operand: Operand, axis: int) -> int:
 
 
 def simplify_diag(forms: Forms, operands: Operands, settings: Settings) -> int | None:
-    """The diagonal of a matrix of ones, and of a diagonal matrix."""
+    """Simplify the diagonal of a matrix of ones, or of a diagonal matrix."""
     if len(operands[0][1]) == 1:
         return None
     found = plain_call(forms, operands[0], "diag")
@@ -241,7 +241,7 @@ def simplify_diag(forms: Forms, operands: Operands, settings: Settings) -> int |
 
 
 def simplify_dot(forms: Forms, operands: Operands, settings: Settings) -> int | None:
-    """A vector of ones sums the other."""
+    """Simplify a dot product with a vector of ones to the other vector's sum."""
     for one, other in (operands, operands[::-1]):
         if one[0] == forms.one:
             return axis_sums(forms, other, 0)
@@ -249,7 +249,7 @@ def simplify_dot(forms: Forms, operands: Operands, settings: Settings) -> int | 
 
 
 def simplify_softmax(forms: Forms, operands: Operands, settings: Settings) -> int | None:
-    """Equal scores share equally; the setting of a vector's only axis is left out."""
+    """Simplify a softmax of equal scores to equal shares, and drop the setting of a vector's only axis."""
     form, shape = operands[0]
     if forms.shape(form) == ():
         return forms.number(exact_ratio(ONE, count_reduced_elements(shape, settings[0])))
@@ -259,7 +259,7 @@ def simplify_softmax(forms: Forms, operands: Operands, settings: Settings) -> in
 
 
 def simplify_index(forms: Forms, operands: Operands, settings: Settings) -> int | None:
-    """An index into joined parts reads its part; one into a repeated operand reads that once."""
+    """Simplify an index: into joined parts to its part, into a repeated operand to the operand."""
     (form, shape), (places,) = operands[0], settings
     own = forms.shape(form)
     lead = len(shape) - len(own)
@@ -282,7 +282,7 @@ def simplify_index(forms: Forms, operands: Operands, settings: Settings) -> int 
 
 
 def simplify_transpose(forms: Forms, operands: Operands, settings: Settings) -> int | None:
-    """A transpose of a transpose; ``(A @ B.T).T`` is ``B @ A.T``."""
+    """Simplify a transpose of a transpose, and ``(A @ B.T).T`` to ``B @ A.T``."""
     if settings != (None,):
         return None
     back = untransposed_operand(forms, operands[0])
@@ -307,7 +307,7 @@ def simplify_transpose(forms: Forms, operands: Operands, settings: Settings) -> 
 
 
 def simplify_reshape(forms: Forms, operands: Operands, settings: Settings) -> int | None:
-    """A reshape that puts a reduction's axes back keeps them; of two reshapes the last counts."""
+    """Simplify a reshape: one of a reduction to kept axes, and one of another reshape to the last."""
     (form, shape), (wanted,) = operands[0], settings
     if wanted == shape:
         return form
@@ -325,7 +325,7 @@ def simplify_reshape(forms: Forms, operands: Operands, settings: Settings) -> in
 
 
 def simplify_sum(forms: Forms, operands: Operands, settings: Settings) -> int | None:
-    """The sum of ones is their number; the differences from a mean add up to 0."""
+    """Simplify a sum of ones to their count, and a sum of differences from a mean to 0."""
     form, shape = operands[0]
     if form == forms.one:
         return forms.number(count_reduced_elements(shape, settings[0]))

@@ -837,7 +837,7 @@ def would_terms_meet(forms: Forms, terms: list[tuple[int, Exact]]) -> bool:
 def factor_to_multiply_out(
     forms: Forms, term: int, powers: Collection[Exact], only: Collection[int] | None = None
 ) -> int | None:
-    """Return the factor of a term to multiply out: a sum of few terms to one of some powers; or None."""
+    """Return a term's factor to multiply out, a power of a sum of few terms; None if it has none."""
     for base, exponent in forms.factors_of(term).items():
         inside = forms.forms[base]
         is_few = isinstance(inside, Sum) and len(inside.terms) <= FEW

@@ -31,13 +31,13 @@ from exprgrad.graph.ops import BY_NAME
 __all__ = ["form_length", "form_parts", "needed_forms", "write_forms"]
 
 LARGE = 10**300
-"""A number above what doubles hold is written as a product with this."""
+"""A number beyond the doubles is written as a product with this."""
 
 
 def write_forms(
     forms: Forms, outputs: list[int], inputs: Iterable[str]
 ) -> tuple[Program, dict[int, int]]:
-    """The program of some forms, with ``inputs``, needed or not; and the node of each form in it."""
+    """Build a program of forms, with all ``inputs``, and return it with each form's node."""
     builder = GraphBuilder(plain=not forms.share, typed=True)
     for name in inputs:
         builder.input(name)
@@ -49,9 +49,9 @@ def write_forms(
 
 
 def needed_forms(forms: Forms, outputs: list[int], *, written: bool = False) -> list[int]:
-    """The forms that some are made of, ascending: operands come first.
+    """Return the forms that others are made of, operands first.
 
-    Those that are ``written``: not a product that is written with a coefficient among its factors.
+    If they are to be ``written``, a product that is written with a coefficient is left out.
     """
     found, todo = set(outputs), [*outputs]
     while todo:
@@ -113,7 +113,7 @@ def write_form(forms: Forms, builder: GraphBuilder, nodes: dict[int, int], form:
 def write_sum(
     forms: Forms, builder: GraphBuilder, nodes: dict[int, int], terms: tuple[tuple[int, Exact], ...]
 ) -> int:
-    """A sum, beginning with a term that has no minus if there is one."""
+    """Build a sum, beginning with a term without a minus if there is one."""
     first = next((place for place, (_, c) in enumerate(terms) if c > 0), 0)
     written = write_term(forms, builder, nodes, *terms[first])
     for term, coefficient in (*terms[:first], *terms[first + 1 :]):
@@ -132,16 +132,16 @@ def write_term(
 
 
 def write_number(forms: Forms, builder: GraphBuilder, value: Exact) -> int:
-    """A number: one constant, or a quotient of two."""
+    """Build a number: one constant, or a quotient of two."""
     top, bottom = printed_fraction(forms, value)
     above = constant_node(builder, top)
     return above if bottom == 1 else builder.apply("div", above, constant_node(builder, bottom))
 
 
 def printed_fraction(forms: Forms, value: Exact) -> tuple[Exact, Exact]:
-    """What a number is written as, above the line and below: a decimal, or two whole numbers.
+    """Return a number's numerator and denominator as written: a decimal over 1, or two whole numbers.
 
-    What is neither, for it has more digits than doubles have, is the double nearest.
+    A number with more digits than doubles hold is rounded to the nearest double.
     """
     if isinstance(value, int) and -EXACT_BELOW <= value <= EXACT_BELOW:
         return value, ONE
@@ -155,7 +155,7 @@ def printed_fraction(forms: Forms, value: Exact) -> tuple[Exact, Exact]:
 
 
 def constant_node(builder: GraphBuilder, value: Exact) -> int:
-    """A constant; what is too large for a double is a product of several."""
+    """Build a constant, or a product of several if it is too large for a double."""
     if exact_magnitude(value) <= LARGE:
         is_long = (
             isinstance(value, int) and abs(value) > EXACT_BELOW and shortest_double(value) is None
@@ -172,7 +172,7 @@ def write_product(
     coefficient: Exact,
     factors: tuple[tuple[int, Exact], ...],
 ) -> int:
-    """A product as one fraction, its minus on the first factor above the line."""
+    """Build a product as one fraction, its minus on the numerator's first factor."""
     size = exact_magnitude(coefficient)
     top, bottom = printed_fraction(forms, size)
     if bottom != 1 and forms.decimals and shortest_double(exact_ratio(ONE, size)) is not None:
@@ -203,7 +203,7 @@ def write_product(
 
 
 def write_power(forms: Forms, builder: GraphBuilder, base: int, exponent: Exact) -> int:
-    """A power with a number for its exponent."""
+    """Build a power whose exponent is a number."""
     if exponent == 1:
         return base
     if exponent == HALF:
@@ -216,7 +216,7 @@ def write_power(forms: Forms, builder: GraphBuilder, base: int, exponent: Exact)
 
 
 def form_length(forms: Forms, form: int) -> int:
-    """How many names, numbers, signs and brackets it takes to write a form."""
+    """Count the names, numbers, signs and brackets of a form as it is written."""
     for each in range(len(forms.lengths), form + 1):
         is_named = each in forms.named
         forms.lengths.append(1 if is_named else compute_form_length(forms, forms.forms[each]))
@@ -252,7 +252,7 @@ def compute_form_length(forms: Forms, form: Form) -> int:
 
 
 def product_length(forms: Forms, coefficient: Exact, factors: tuple[tuple[int, Exact], ...]) -> int:
-    """The length of a product as one fraction."""
+    """Return the length of a product as one fraction."""
     above, below = [
         [1] if number != 1 else []
         for number in printed_fraction(forms, exact_magnitude(coefficient))
@@ -272,7 +272,7 @@ def product_length(forms: Forms, coefficient: Exact, factors: tuple[tuple[int, E
 
 
 def power_length(forms: Forms, base: int, exponent: Exact) -> int:
-    """The length of a factor, with the brackets that it needs."""
+    """Return the length of a factor, with the brackets that it needs."""
     inside = forms.lengths[base]
     if exponent == 1:
         return inside + 2 * needs_brackets(forms, base, exponent)

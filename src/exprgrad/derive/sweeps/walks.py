@@ -258,7 +258,7 @@ class SweepSource:
         return self.builder.fill(0.0, self.graph.shape(node))
 
     def signs(self, user: int) -> tuple[int, ...]:
-        """Each operand's sign, of a node that is a sum of them; none of any other."""
+        """The operands' signs, if a node is a sum or a difference; else ()."""
         graph = self.graph
         return () if user in graph.slopes else TERM_SIGNS.get(graph.kinds[user], ())
 
@@ -345,7 +345,7 @@ class SweepSource:
         return builder.include(graph, given)[graph.output]
 
     def slots(self, user: int, names: Iterable[tuple[str, int]]) -> dict[str, int]:
-        """The nodes that a rule's names stand for, given the places of these."""
+        """The nodes of a rule's ``names``; a name's place counts operands, then the result, then flags."""
         operands = self.graph.operands[user]
         found: dict[str, int] = {}
         for name, place in names:

@@ -647,23 +647,23 @@ def evaluate_sample_point(
 def nonsmooth_obstacle(truth: TrueDerivative, point: dict[str, float]) -> Obstacle:
     """Return the obstacle at a point without a derivative."""
     left, right, here = ball_midpoint(truth.left), ball_midpoint(truth.right), format_point(point)
-    kind = "kink" if truth.kind == "vertical" and left != right else truth.kind
-    side, slope = ("right", right) if left is None else ("left", left)
-    slopes, alone = (
-        f"left {short_number(left)}, right {short_number(right)}",
-        f"values on the {side} alone",
-    )
-    words = {
-        "kink": f"there is no derivative at {here}: {slopes}",
-        "jump": f"there is no derivative at {here}: the value jumps",
-        "vertical": f"the slope is infinite at {here}",
-        "edge": f"at {here} there are {alone}, where the slope is {short_number(slope)}",
-        "unclear": f"differences in balls do not settle at {here}",
-    }
-    found = Check() if kind == "jump" else Check(left=left, right=right)
-    return Obstacle(
-        point, found.says("kink" if kind in ("kink", "jump") else "undecided", words[kind])
-    )
+    found, verdict = Check(left=left, right=right), "undecided"
+    match truth.kind:
+        case "jump":
+            found, verdict = Check(), "kink"
+            message = f"there is no derivative at {here}: the value jumps"
+        case "vertical" if left == right:
+            message = f"the slope is infinite at {here}"
+        case "vertical" | "kink":
+            slopes = f"left {short_number(left)}, right {short_number(right)}"
+            verdict, message = "kink", f"there is no derivative at {here}: {slopes}"
+        case "edge":
+            side, slope = ("right", right) if left is None else ("left", left)
+            alone = f"values on the {side} alone"
+            message = f"at {here} there are {alone}, where the slope is {short_number(slope)}"
+        case _:
+            message = f"differences in balls do not settle at {here}"
+    return Obstacle(point, found.says(verdict, message))
 
 
 def points_to_compare(graph: Graph, given: Mapping[str, float]) -> Iterator[dict[str, float]]:

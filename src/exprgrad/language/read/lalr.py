@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 __all__ = [
     "BRACKETS", "END", "KEYWORDS", "START", "UNKNOWN", "Parser", "Tables", "Unexpected", "compile_grammar",
-    "grammar_text", "language_parser", "lark_parser", "load_tables", "rules_with_actions",
+    "grammar_text", "language_parser", "load_tables", "rules_with_actions",
 ]  # fmt: skip
 
 START = "start"
@@ -80,7 +80,9 @@ def compile_grammar(text: str) -> Tables:
     from the first one.  A rule is called by its alias, or by its origin unless that begins with an
     underscore.
     """
-    lark = lark_parser(text)
+    from lark import Lark
+
+    lark = Lark(text, parser="lalr", lexer="basic", start=START)
     table = lark.parser.parser._parse_table
     rules = lark.parser.parser_conf.rules
     number = {rule: index for index, rule in enumerate(rules)}
@@ -117,13 +119,6 @@ def compile_grammar(text: str) -> Tables:
         0,
         [(name, regex) for (name, _), regex in zip(terminals, plain, strict=True) if regex],
     )
-
-
-def lark_parser(text: str) -> Any:
-    """Lark's own parser for a grammar."""
-    from lark import Lark
-
-    return Lark(text, parser="lalr", lexer="basic", start=START)
 
 
 # The loop.

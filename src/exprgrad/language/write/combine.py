@@ -1,4 +1,4 @@
-"""One formula made of several: others stand where it read its inputs, and the text says each part once."""
+"""One formula made of several: others replace its inputs, and the text has each part once."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def substitute_inputs(graph: Graph, formulas: Mapping[str, Graph]) -> str:
 
 
 def place_nodes(made: Graph, part: Graph, known: Mapping[str, int], seen: Seen) -> list[int]:
-    """Add a formula's nodes but for those that other formulas have; ``known`` stand for its inputs."""
+    """Add a formula's nodes but for those that other formulas have; ``known`` replace its inputs."""
     keys = []
 
     def rule(node: int, images: Sequence[int]) -> int | None:

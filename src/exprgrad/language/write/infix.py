@@ -26,7 +26,7 @@ from exprgrad.graph.graph import (
     shape_size,
     transform_graph,
 )
-from exprgrad.graph.ops import BY_INFIX, BY_NAME
+from exprgrad.graph.ops import BY_INFIX, BY_NAME, is_root
 from exprgrad.language.read.builder import CONSTANTS
 from exprgrad.source import cut_text
 
@@ -194,7 +194,7 @@ def expression_pieces(
             turned = text.isdecimal() and todo[-1:] == [".T"]  # 2.T begins with the number 2.
             yield f"({text})" if turned else text
             continue
-        if rows and kind in BY_NAME and BY_NAME[kind].equation is not None:
+        if rows and is_root(kind):
             parts = bracket_pattern(f"{kind}(", len(operands), ")")
         else:
             parts = infix_pattern(kind, len(operands), graph.payloads[item])

@@ -27,7 +27,7 @@ from functools import cache, lru_cache
 from typing import Any, NamedTuple, cast
 
 from exprgrad.graph.graph import Algebra, Graph, Literal, Settings, interpret, nested_list_text
-from exprgrad.graph.ops import BY_INFIX, BY_NAME
+from exprgrad.graph.ops import BY_INFIX, BY_NAME, is_root
 from exprgrad.graph.structural import Parameter
 from exprgrad.graph.tensors import STRUCTURAL, index_text
 from exprgrad.language.read.parse import parse_text
@@ -489,7 +489,7 @@ def lay_out_formula(graph: Graph, called: dict[str, str]) -> FormulaPage:
     """Work out the looks of every node, large and small, operands first."""
     names = {node: called[name] for node, name in graph.names().items()}
     for kind in {*graph.kinds} - ROOTS.keys():
-        if kind in BY_NAME and BY_NAME[kind].equation is not None:
+        if is_root(kind):
             ROOTS[kind] = root_text(kind)
     shown = FormulaPage(as_written(graph), names, ([], []))
     for node, operands in enumerate(shown.graph.operands):

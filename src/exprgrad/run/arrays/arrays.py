@@ -38,7 +38,7 @@ from exprgrad.graph.graph import (
     unravel_position,
 )
 from exprgrad.graph.op import NonsmoothPoint
-from exprgrad.graph.ops import BY_NAME, IN_MATH, Op, by_row_name
+from exprgrad.graph.ops import BY_NAME, IN_MATH, Op, by_row_name, is_root
 from exprgrad.graph.structural import Structural
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.run.numbers.sweeps import companion_values
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AT_ONCE", "COMPARED", "NATIVE", "Array", "ArrayAdjoints", "ArraySweep", "AtOnce", "Measure",
     "array_function", "array_of_doubles", "as_tensor", "broadcast_view", "condition_on_arrays",
-    "copies_apart", "float_or_array", "forward_arrays", "measure_tensor", "mirror_upper_triangle",
+    "copies_apart", "float_or_array", "forward_arrays", "measure_tensor",
     "node_data", "play_arrays", "program_outputs", "record_arrays", "search_rows",
     "sides_of", "structural_value", "without_warnings", "zero_tensor",
 ]  # fmt: skip
@@ -121,7 +121,7 @@ def array_function(kind: str) -> Callable[..., Array]:
     """Return an elementwise row as a function of arrays."""
     if kind in NATIVE:
         return NATIVE[kind]
-    if BY_NAME[kind].equation is not None:
+    if is_root(kind):
         return array_root(kind)
     graph, names = template(defining_formula(kind)), BY_NAME[kind].names
 
@@ -185,15 +185,15 @@ def broadcast_view(value: Array, shape: Shape) -> Array:
     return float_or_array(np.broadcast_to(value, shape)[()])
 
 
+def float_or_array(value: Array) -> Array:
+    """Return a number as a float, an array unchanged."""
+    return float(value) if np.ndim(value) == 0 else value
+
+
 def without_warnings(operation: Callable[..., Array], *operands: Array) -> Array:
     """Apply an operation without warnings."""
     with np.errstate(all="ignore"):
         return operation(*operands)
-
-
-def float_or_array(value: Array) -> Array:
-    """Return a number as a float, an array unchanged."""
-    return float(value) if np.ndim(value) == 0 else value
 
 
 def copies_apart(found: Iterable[Array], used: Iterable[Array]) -> list[Array]:
@@ -414,11 +414,6 @@ def play_arrays(
         grads[node] = grad
     masks = dict(zip(conditional, adjoints[len(reached) :], strict=True))
     return values, ArrayAdjoints(graph, sweep, values, grads, masks)
-
-
-def mirror_upper_triangle(block: Array) -> Array:
-    """Mirror a matrix's upper triangle into a symmetric matrix."""
-    return np.triu(block) + np.triu(block, 1).T
 
 
 # Kinks and jumps: ``derive/switches.py`` says which nodes are suspect.

@@ -687,7 +687,7 @@ def decimal_bounds(x: Any, digits: int = 20) -> tuple[str, str] | None:
 
 
 def ball_bound_text(whole: int, exponent: int, *, up: bool) -> str:
-    """A bound; one too near 0, or too far from it, to be written out gives way to one that is not."""
+    """A bound; where its exponent is too large to write, the next bound outward that can be written."""
     if whole and abs(exponent) > MOST_EXPONENT:
         sign, outward = "-" * (whole < 0), (whole > 0) == up
         if exponent > 0:

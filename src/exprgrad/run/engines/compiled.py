@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from importlib.util import find_spec
+from operator import is_
 from typing import Any, NamedTuple, Protocol
 from weakref import ref
 
@@ -57,12 +58,16 @@ class ColumnsAnswer(RowAnswer):
 
 
 class KeptCall(NamedTuple):
-    """A call to repeat with the same arrays: their names, identities and weak references."""
+    """A call to repeat with the same arrays: those of the columns and of the derivatives, and their names.
 
-    names: list[str]
-    identities: list[int]
+    They are held no longer than the array of the ``value`` is.  ``others`` are weak references to them.
+    """
+
     play: Callable[[], object]
-    arrays: list[ref[Any]]
+    names: list[str]
+    arrays: list[Any]
+    value: ref[Any]
+    others: list[ref[Any]]
 
 
 class Compiled:
@@ -127,11 +132,23 @@ class Compiled:
                 "columns are given in a dictionary, not as keywords",
                 help=f"g({{{names}}})",
             )
-        again = self.last_call(columns, out)
-        if again is not None:
-            again()
-            value, by_input = out
-            return ColumnsAnswer(value, {**by_input})
+        kept = self.kept
+        if kept and type(columns) is dict and type(out) in (ColumnsAnswer, tuple) and len(out) == 2:
+            (value, gradient), (play, held, arrays, array, _) = out, kept
+            if (
+                type(gradient) is dict
+                and value is array()
+                and [*columns, *gradient] == held
+                and all(map(is_, [*columns.values(), *gradient.values()], arrays))
+            ):
+                play()
+                if type(out) is ColumnsAnswer and not out.notes:
+                    return out
+                return ColumnsAnswer(value, {**gradient})
+        return self.look_and_compute(columns, out)
+
+    def look_and_compute(self, columns: Any, out: Any) -> ColumnsAnswer:
+        """The answer for columns that are looked at: see a call."""
         taken = take_columns(columns, self.graph, self.text, self.known)
         if out is None:
             value, *derivatives = staggered_columns(1 + len(self.wrt), taken.rows)
@@ -147,34 +164,22 @@ class Compiled:
             self.keep_call(columns, taken, [value, *by_input.values()])
         return rows
 
-    def last_call(self, columns: Any, out: Any) -> Callable[[], object] | None:
-        """The last call, ready to be repeated, if its arrays were the same: they were checked then."""
-        kept = self.kept
-        if kept is None or not isinstance(out, tuple) or type(columns) is not dict:
-            return None
-        names, places, play, _ = kept
-        value, gradient = out if len(out) == 2 else (None, None)
-        if type(gradient) is not dict or [*columns, *gradient] != names:
-            return None
-        found = [*map(id, columns.values()), id(value), *map(id, gradient.values())]
-        return play if found == places else None
-
     def keep_call(self, columns: Any, taken: Taken, outputs: Sequence[Any]) -> None:
-        """Keep the addresses of a call's arrays, so that the same call may be repeated without checks.
+        """Keep a call's arrays and their addresses, so that the same call may be repeated without checks.
 
-        NumPy does not move an array that has a reference, even a weak one; once one is gone, so is the
+        NumPy does not move an array that has a weak reference; once that of the value is gone, so is the
         call.
         """
         self.kept = None
         repeat = getattr(self.kernel, "repeat", None)
         if repeat is None or type(columns) is not dict or self.needed_threads(taken.rows) > 1:
             return
-        given = [*map(id, columns.values())]
         play = repeat(taken.columns, outputs, taken.rows)
-        if play is not None and {*given} == {*map(id, taken.columns)}:
-            refs = [ref(one, self.forget_call) for one in (*taken.columns, *outputs)]
-            places = [*given, *map(id, outputs)]
-            self.kept = KeptCall([*columns, *self.wrt], places, play, refs)
+        if play is not None and {*map(id, columns.values())} == {*map(id, taken.columns)}:
+            arrays = [*columns.values(), *outputs[1:]]
+            value = ref(outputs[0], self.forget_call)
+            names = [*columns, *self.wrt]
+            self.kept = KeptCall(play, names, arrays, value, [*map(ref, arrays)])
 
     def forget_call(self, _: object = None) -> None:
         """Keep no call."""

@@ -19,10 +19,11 @@ from exprgrad.graph.graph import Program, collect_by_key
 from exprgrad.graph.ops import BY_INFIX, BY_NAME, COMPARISONS, IN_MATH
 from exprgrad.run.engines.columns import PAGE
 from exprgrad.run.engines.programs import MASKS, with_truths
+from exprgrad.run.numbers.sweeps import ROOT_HALF, ROOT_HALF_HIGH, ROOT_HALF_LOW, SPLIT
 
 __all__ = [
-    "ENTRY", "EXACT", "FAST", "LIBRARY", "SELDOM", "VECTOR_LIBRARY", "WRITTEN", "Dialect", "llvm_module",
-    "stream_stores",
+    "ENTRY", "EXACT", "FAST", "LIBRARY", "SELDOM", "VECTOR_LIBRARY", "VECTOR_OR_WRITTEN", "WRITTEN",
+    "Dialect", "llvm_module", "stream_stores",
 ]  # fmt: skip
 
 ENTRY = "kernel"
@@ -359,6 +360,8 @@ VECTOR_LIBRARY = frozenset((
     "pow", "sin",
 ))  # fmt: skip
 """Functions that are taken from the vector library, where there is one; its tan is off by 4 ulp."""
+VECTOR_OR_WRITTEN = frozenset(("erfc",))
+"""Functions of one operand that are the vector library's where it has them, and else written out."""
 
 
 def horner_steps(coefficients: Sequence[float], name: str, result: str) -> str:
@@ -463,7 +466,26 @@ CBRT = (
 """The library's cube root, mended by one Newton step: see ``run/numbers/sweeps.py``."""
 WRITTEN = {"exp": EXP, "expm1": EXPM1, "log": LOG, "log1p": LOG1P}
 """Rows that are written out where the machine multiplies and adds in one step."""
-EXACT = {**ARITHMETIC, "cbrt": CBRT}
+HIGH = f"scaled = mul x {SPLIT!r}; over = sub scaled x; high = sub scaled over"
+NORMPDF = (
+    f"{HIGH}; back = sub high x; half = mul 0.5 back; both = add high x; rest = mul half both; "
+    "minus = mul -0.5 high; square = mul minus high; e = library.exp square; "
+    "third = mul rest 0.16666666666666666; second = add 0.5 third; later = mul rest second; "
+    "first = add 1 later; part = mul rest first; more = mul e part; bell = add e more; "
+    "density = mul 0.3989422804014327 bell; "
+    "above = lt -39 x; below = lt x 39; inside = and above below; "
+    "bad = nan x x; outside = select bad x 0; select inside density outside"
+)
+"""The normal density, as ``run/numbers/sweeps.py`` has it."""
+NORMCDF = (
+    f"t = mul {-ROOT_HALF!r} x; tail = library.erfc t; plain = mul 0.5 tail; {HIGH}; "
+    f"long = mul high {ROOT_HALF_HIGH!r}; one = add long t; short = mul high {ROOT_HALF_LOW!r}; "
+    f"low = sub x high; last = mul low {ROOT_HALF!r}; two = add short last; gap = add one two; "
+    "more = mul t gap; share = add 0.5 more; mended = mul tail share; "
+    "above = lt -39 x; below = lt x 0; inside = and above below; select inside mended plain"
+)
+"""The normal distribution, as ``run/numbers/sweeps.py`` has it."""
+EXACT = {**ARITHMETIC, "cbrt": CBRT, "normpdf": NORMPDF, "normcdf": NORMCDF}
 """With ``LIBRARY``, what the engine spells where it must match the scalar one to the bit."""
-FAST = {**EXACT, **WRITTEN, "scale": SCALE}
+FAST = {**ARITHMETIC, "cbrt": CBRT, **WRITTEN, "scale": SCALE}
 """With ``VECTOR_LIBRARY``, what it spells where 5 ulp will do; the rest is written out by its formula."""

@@ -32,13 +32,14 @@ from exprgrad.run.engines.llvm_text import (
     FAST,
     LIBRARY,
     VECTOR_LIBRARY,
+    VECTOR_OR_WRITTEN,
     WRITTEN,
     Dialect,
     llvm_module,
     stream_stores,
 )
 from exprgrad.run.engines.programs import FMA, contract_polynomials, fuse_partials, lower_for_engine
-from exprgrad.run.numbers.sweeps import functions
+from exprgrad.run.numbers.sweeps import functions, is_from_formula
 
 __all__ = ["NativeKernel", "StagedKernel", "Totals", "build_native_kernel"]
 
@@ -57,6 +58,9 @@ CHUNK = 2**16
 """The rows that one of several threads takes at a time."""
 WORK = 2**25
 """The number of operations, times rows, that take about a millisecond."""
+
+SHORT = 2**20
+"""The lines, times rows, that take less than a tenth of a millisecond: the interpreter's lock is kept."""
 
 
 # Machine code.
@@ -177,7 +181,7 @@ class NativeKernel:
 
     Columns and outputs are contiguous, of doubles, and each has ``stop`` rows at least.  No output may
     share memory with a column.  A kernel may be called from several threads at once, for different rows; it
-    runs without the interpreter's lock.
+    runs without the interpreter's lock, except for a short call that is repeated.
 
     ``text`` is the module, ``symbols`` the addresses of functions that it calls, ``width`` the rows of a
     vector.
@@ -237,10 +241,15 @@ class NativeKernel:
         places = array("Q", map(data_address, [*columns, *outputs]))
         given, _ = places.buffer_info()
         found = ctypes.c_void_p(given + places.itemsize * len(columns))
+        is_short = self.text.count("\n") * rows <= SHORT
+        plain = (ctypes.PYFUNCTYPE if is_short else ctypes.CFUNCTYPE)(
+            None
+        )  # it checks no arguments
+        function = plain(ctypes.cast(self.function, ctypes.c_void_p).value or 0)
         play: partial[object] = partial(
-            self.function, ctypes.c_void_p(given), found, ctypes.c_int64(0), ctypes.c_int64(rows)
+            function, ctypes.c_void_p(given), found, ctypes.c_int64(0), ctypes.c_int64(rows)
         )
-        play.__dict__["places"] = places  # which must live as long as it is called
+        play.__dict__["held"] = places, self.function  # which must live as long as it is called
         return play
 
     def few(self, columns: Sequence[np.ndarray], outputs: Sequence[np.ndarray]) -> None:
@@ -288,10 +297,11 @@ def build_native_kernel(
         dialect = Dialect(found.width, EXACT, {row: row for row in LIBRARY}, {})
     rows = spelled = frozenset((*dialect.texts, *dialect.scalar, *dialect.vector))
     if precise:
-        rows |= {row for row, op in BY_NAME.items() if not op.value}
+        rows |= {row for row, op in BY_NAME.items() if not is_from_formula(op)}
     read = in_single_steps if FMA in rows else template
     if not precise:
-        program = fuse_partials(program, read=read)
+        ready = VECTOR_OR_WRITTEN & dialect.vector.keys()
+        program = fuse_partials(program, read=read, ready=ready)
     program = lower_for_engine(program, rows, exact=precise, read=read)
     lacking = {*program.graph.kinds} & {*BY_NAME} - spelled
     if lacking:
@@ -316,9 +326,11 @@ def in_single_steps(text: str) -> Graph:
 def fast_dialect(found: Machine) -> Dialect:
     """Spellings within 5 ulp."""
     vector = {}
-    for row in VECTOR_LIBRARY if found.prefix else ():
-        name = f"{found.prefix}{'v' * len(BY_NAME[row].names)}_{row}"
-        if vector_function_address(name):
+    counts = {row: len(BY_NAME[row].names) for row in VECTOR_LIBRARY}
+    counts |= dict.fromkeys(VECTOR_OR_WRITTEN, 1)
+    for row, operands in counts.items():
+        name = f"{found.prefix}{'v' * operands}_{row}"
+        if found.prefix and vector_function_address(name):
             vector[row] = name
     own = {*VECTOR_LIBRARY, "tan"} if found.fused else {*VECTOR_LIBRARY, "tan", *WRITTEN}
     texts = {row: text for row, text in FAST.items() if found.fused or row not in WRITTEN}
@@ -332,7 +344,7 @@ def fast_dialect(found: Machine) -> Dialect:
 # Roots: what they read, the search turn by turn, and the rest.
 
 BLOCK = 2**13
-"""The rows of a block: what is known of a search stays in a cache."""
+"""The rows of a block, so few that the state of a search stays in the processor's cache."""
 
 
 Build = Callable[[Program, Sequence[str]], Kernel | str]

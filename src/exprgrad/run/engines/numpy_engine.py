@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Sequence
 from heapq import heapify, heappop, heappush
-from itertools import accumulate, repeat
+from itertools import accumulate
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -26,7 +26,7 @@ from exprgrad.run.arrays import arrays
 from exprgrad.run.arrays.arrays import COMPARED, NATIVE
 from exprgrad.run.engines.columns import APART, LINE, aligned_memory
 from exprgrad.run.engines.programs import MASKS, fuse_partials, lower_for_engine, with_truths
-from exprgrad.run.numbers.sweeps import functions
+from exprgrad.run.numbers.sweeps import functions, is_from_formula
 
 __all__ = ["NumpyKernel", "NumpyPlan", "build_numpy_kernel", "order_operations", "plan_steps"]
 
@@ -320,7 +320,7 @@ def exact_operation(kind: str) -> Operation:
 
     def apply_row_by_row(*cells: Any) -> None:
         *operands, out = cells
-        listed = [x.tolist() if isinstance(x, np.ndarray) else repeat(x) for x in operands]
+        listed = [np.broadcast_to(x, out.shape).tolist() for x in operands]
         out[:] = list(map(function, *listed))
 
     return apply_row_by_row
@@ -335,7 +335,9 @@ def build_numpy_kernel(
     sign of a derivative that is 0: rows that NumPy computes otherwise are computed number by number.
     """
     if precise:  # by what the engine for single numbers computes by no formula, extrema aside
-        rows = [row for row, op in BY_NAME.items() if not op.value and op.equation is None]
+        rows = [
+            row for row, op in BY_NAME.items() if not is_from_formula(op) and op.equation is None
+        ]
         known = frozenset(rows) - FIRST_OF_TWO.keys()
         lowered = lower_for_engine(program, known, FIRST_OF_TWO, exact=True)
         return NumpyKernel(plan_steps(lowered, inputs, SEVERAL), exact_operation)

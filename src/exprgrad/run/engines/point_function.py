@@ -21,7 +21,7 @@ from exprgrad.graph.graph import Graph, Program, refuse_tensors
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.code.program import Result, function_source
 from exprgrad.language.code.target import Target
-from exprgrad.language.code.targets.python import BARE, CAREFUL, SHARED
+from exprgrad.language.code.targets.python import BARE, CAREFUL, IMPORTED, SHARED
 from exprgrad.run.numbers.sweeps import functions
 
 __all__ = ["PointFunction", "build_point_function", "build_screened_function", "point_texts"]
@@ -78,7 +78,8 @@ def compile_texts(careful: str, bare: str) -> Any:
     """The function that the bare text has, which calls the careful one where ``math`` raises."""
     names: dict[str, Any] = {"math": math, **{row: functions[row] for row in SHARED}}
     exec(careful, names)
-    names = {**names, "careful": names["f"]}  # the careful one keeps its helpers
+    imported = {IMPORTED + name: function for name, function in vars(math).items()}
+    names = {**names, **imported, "careful": names["f"]}  # the careful one keeps its helpers
     exec(bare, names)
     return names["f"]
 

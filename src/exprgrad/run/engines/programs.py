@@ -47,14 +47,20 @@ Read = Callable[[str], Graph]
 # Values and partials that share their work.
 
 
-def fuse_partials(program: Program, but: Container[str] = (), read: Read = template) -> Program:
+def fuse_partials(
+    program: Program,
+    but: Container[str] = (),
+    read: Read = template,
+    ready: Container[str] = (),
+) -> Program:
     """Replace values and partials by fused ones, which are within 5 ulp, as engines are.
 
-    Rows of ``but`` stay as they are.  ``read`` makes a graph of a fused text.  A partial is recognised by
-    its form: it is what the row's rule makes of the operation's nodes.
+    Rows of ``but`` stay as they are, of those that are ``ready`` only the values.  ``read`` makes a graph
+    of a fused text.  A partial is recognised by its form: it is what the row's rule makes of the
+    operation's nodes.
     """
-    kinds = {kind for kind in {*program.graph.kinds} & {*BY_NAME} if BY_NAME[kind].fused_partials}
-    kinds = {kind for kind in kinds if kind not in but}
+    known = [kind for kind in {*program.graph.kinds} & {*BY_NAME} if kind not in but]
+    kinds = {kind for kind in known if BY_NAME[kind].fused_partials}
     if not kinds:
         return program
     seen = GraphBuilder(program.graph.empty())
@@ -64,11 +70,11 @@ def fuse_partials(program: Program, but: Container[str] = (), read: Read = templ
     one = seen.constant(1.0)
     chosen: dict[int, tuple[int, str]] = {}
     for node in range(size):
-        kind = seen.graph.kinds[node]
-        operands = seen.graph.operands[node]
+        kind, operands = seen.graph.kinds[node], seen.graph.operands[node]
         if kind in kinds and all(varying[operand] for operand in operands):
             op = BY_NAME[kind]
-            chosen[node] = node, op.fused_partials[0]
+            if kind not in ready:
+                chosen[node] = node, op.fused_partials[0]
             given = dict(zip(rule_slots(op), (*operands, node), strict=False))
             given |= dict.fromkeys([name for name in rule_slots(op) if "varies" in name], one)
             for rule, text in zip(op.partials, op.fused_partials[1:], strict=True):

@@ -31,10 +31,12 @@ if TYPE_CHECKING:
     from exprgrad.derive.switches import Suspects
 
 __all__ = [
-    "TIES", "Adjoints", "Function", "LocalRule", "Plan", "Tape", "Template", "TemplatePart", "Visits",
-    "at_pole", "companion_values", "compile_template", "condition_holds", "follow_plan", "forward_numbers",
-    "functions", "is_gated_edge", "plan_forward", "play_tape", "record_tape", "refuse_uncomputable",
-    "reverse_sweep", "row_rules", "special_tests", "template_number", "template_part", "template_reader",
+    "ROOT_HALF", "ROOT_HALF_HIGH", "ROOT_HALF_LOW", "SPLIT", "TIES", "Adjoints", "Function", "LocalRule",
+    "Plan", "Tape", "Template", "TemplatePart", "Visits", "at_pole", "companion_values",
+    "compile_template", "condition_holds", "follow_plan", "forward_numbers", "functions",
+    "is_from_formula", "is_gated_edge", "plan_forward", "play_tape", "record_tape",
+    "refuse_uncomputable", "reverse_sweep", "row_rules", "special_tests", "template_number",
+    "template_part", "template_reader",
 ]  # fmt: skip
 
 
@@ -83,6 +85,40 @@ def accurate_cbrt(x: float) -> float:
     return root - (root - x / (root * root)) / 3
 
 
+ROOT_HALF, ROOT_HALF_HIGH, ROOT_HALF_LOW = (
+    0.7071067811865476,
+    0.7071067839860916,
+    -2.799544089368687e-09,
+)
+"""The square root of 1/2: a double, its first 26 bits, and what they lack."""
+SPLIT = 2.0**27 + 1
+"""x*SPLIT - (x*SPLIT - x) has 26 of a number's bits (T. J. Dekker, Numer. Math. 18, 1971)."""
+
+
+def normal_density(x: float) -> float:
+    """Return exp(-x^2/2)/sqrt(2*pi), from a number whose square is exact and what x is beyond it."""
+    if not -39.0 < x < 39.0:
+        return x * 0.0 if x != x else 0.0
+    high = SPLIT * x
+    high -= high - x
+    rest = 0.5 * (high - x) * (high + x)
+    bell = math.exp(-0.5 * high * high)
+    return 0.3989422804014327 * (
+        bell + bell * (rest * (1.0 + rest * (0.5 + rest * 0.16666666666666666)))
+    )
+
+
+def normal_distribution(x: float) -> float:
+    """Return erfc(-x/sqrt(2))/2, on the left corrected for the rounding of the operand of erfc."""
+    t = -ROOT_HALF * x
+    if not -39.0 < x < 0.0:
+        return 0.5 * math.erfc(t)
+    high = SPLIT * x
+    high -= high - x
+    gap = (high * ROOT_HALF_HIGH + t) + (high * ROOT_HALF_LOW + (x - high) * ROOT_HALF)
+    return math.erfc(t) * (0.5 + t * gap)
+
+
 def nan_maximum(*operands: float) -> float:
     return nan if any(map(math.isnan, operands)) else max(operands)
 
@@ -122,6 +158,8 @@ NATIVE: dict[str, Function] = {
     "ceil": keep_special_values(math.ceil),
     "round": keep_special_values(round),
     "cbrt": accurate_cbrt,
+    "normpdf": normal_density,
+    "normcdf": normal_distribution,
 }
 
 
@@ -215,6 +253,11 @@ def refuse_uncomputable(op: Op) -> None:
         raise ValueError(
             f"the row '{op.name}' needs a value or a formula: Python's math has no function '{op.name}'"
         )
+
+
+def is_from_formula(op: Op) -> bool:
+    """Whether an operation on doubles is computed by the formula that its row states."""
+    return bool(op.value) and op.name not in NATIVE
 
 
 class Functions(dict[str, Function]):

@@ -8,12 +8,10 @@ from itertools import islice, takewhile
 from math import isinf
 from typing import NamedTuple
 
-from exprgrad.errors import RequestError
-
 __all__ = [
     "CHANGES", "DECIMAL_COMMAS", "LAST_WHOLE", "LINE", "MEASURED", "MISSING", "ODD_NUMBER", "SPELLED",
     "TRUTH_CELLS", "UNITS_ABOVE", "UNKNOWN", "Layout", "change_of", "detect_layout", "is_number_cell",
-    "raw_cells", "refuse_layout", "rewrite_rows", "strip_quotes",
+    "raw_cells", "rewrite_rows", "strip_quotes",
 ]  # fmt: skip
 
 LINE = re.compile(r"([^\r\n]*)(?:\r\n|\r|\n|\Z)")
@@ -78,22 +76,6 @@ UNKNOWN = Layout()
 """An unknown layout."""
 
 
-def refuse_layout(given: Layout) -> None:
-    """Refuse an invalid delimiter or decimal sign, or two that are the same."""
-    signs = given.delimiter, given.decimal
-    if len(signs[0]) > 1 or signs[1] not in ("", ".", ",") or signs[0] == signs[1] != "":
-        raise RequestError(
-            "usage",
-            "a delimiter is one character, and decimals follow '.', or a ',' that is no delimiter",
-            help="such as ';' and ','; a tab is \"\\t\"",
-        )
-
-
-def is_numeric_cell(cell: str, decimal: str) -> bool:
-    """Whether a cell is a number with that decimal sign, or nearly one."""
-    return is_number_cell(cell.replace(decimal, ".")) or bool(ODD_NUMBER.fullmatch(cell))
-
-
 def detect_layout(text: str, given: Layout, wanted: Collection[str] | None = None) -> Layout:
     """Detect the layout of a table from its first text, as far as it is not given.
 
@@ -103,15 +85,18 @@ def detect_layout(text: str, given: Layout, wanted: Collection[str] | None = Non
     listed = [*islice((line for line in LINE.finditer(text) if line[1].strip()), SAMPLE)]
     if not listed:
         return given
-    mark = comment_mark(listed[0][1], listed[-1][1])
-    is_ignored = re.compile(IGNORED.format(mark)).match
-    above = [*takewhile(lambda line: is_ignored(line[1]), listed)]
-    first, *others = listed[len(above) :] or listed[-1:]
-    lines = [first, *([line for line in others if not is_ignored(line[1])] or others)]
+    mark, above, lines = split_comments(listed)
+    first = lines[0]
     delimiter = given.delimiter or find_delimiter([line[1] for line in lines])
     table = [split_cells(line[1], delimiter) for line in lines]
     decimal = given.decimal or find_decimal(table)
-    numeric = [[is_numeric_cell(cell, decimal) for cell in row] for row in table]
+    numeric = [
+        [
+            is_number_cell(cell.replace(decimal, ".")) or bool(ODD_NUMBER.fullmatch(cell))
+            for cell in row
+        ]
+        for row in table
+    ]
     names, start, remarks = table[0], first.end(), []
     if decimal == "," and not given.decimal:
         remarks.append(f"cells are separated by {delimiter!r}, decimals by ','")
@@ -129,30 +114,41 @@ def detect_layout(text: str, given: Layout, wanted: Collection[str] | None = Non
     is_mute = any(mark in line[1] for line in above) or any(row[0] for row in numeric[at : at + 1])
     if is_mute and any(line[1].lstrip()[:1] == mark for line in listed):
         remarks.append(f"lines that begin with {mark} are left out")
-    is_closed = end_in_delimiters(names, table[at:])
+    is_closed, names = drop_closing_name(names, table[at:])
     return given._replace(
         delimiter=delimiter,
         decimal=decimal,
         comment=mark if is_mute else "",
         is_closed=is_closed,
-        names=tuple(names[:-1] if is_closed and not names[-1] else names),
+        names=tuple(names),
         start=start,
         remark="; ".join(remarks),
     )
 
 
-def comment_mark(first: str, last: str) -> str:
-    """Return the comment mark: ``%`` if the first line begins with it and lacks the last line's cells."""
-    has_cells = any(first.count(sign) == last.count(sign) > 0 for sign in ",;\t")
-    is_header = has_cells or len(first.split()) == len(last.split())
-    return "%" if first.lstrip()[:1] == "%" and not is_header else "#"
+def split_comments(
+    listed: Sequence[re.Match[str]],
+) -> tuple[str, list[re.Match[str]], list[re.Match[str]]]:
+    """Return the comment mark, the comments above a table, and the table's lines, at least one.
+
+    The mark is ``%`` if the first line begins with it and lacks the last line's cells, else ``#``.
+    """
+    top, last = listed[0][1], listed[-1][1]
+    has_cells = any(top.count(sign) == last.count(sign) > 0 for sign in ",;\t")
+    is_header = has_cells or len(top.split()) == len(last.split())
+    mark = "%" if top.lstrip()[:1] == "%" and not is_header else "#"
+    is_ignored = re.compile(IGNORED.format(mark)).match
+    above = [*takewhile(lambda line: is_ignored(line[1]), listed)]
+    first, *others = listed[len(above) :] or listed[-1:]
+    return mark, above, [first, *([line for line in others if not is_ignored(line[1])] or others)]
 
 
-def end_in_delimiters(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
-    """Whether a delimiter follows the last cell of every row."""
+def drop_closing_name(names: list[str], rows: Sequence[Sequence[str]]) -> tuple[bool, list[str]]:
+    """Whether a delimiter ends every row; and the names, without an empty one behind such a delimiter."""
     if not names or not rows or (names[-1] and len(rows[0]) != len(names) + 1):
-        return False
-    return all(len(row) > 1 and not row[-1] for row in rows)
+        return False, names
+    is_closed = all(len(row) > 1 and not row[-1] for row in rows)
+    return is_closed, names[:-1] if is_closed and not names[-1] else names
 
 
 def find_delimiter(lines: Sequence[str]) -> str:

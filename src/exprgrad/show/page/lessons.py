@@ -258,14 +258,7 @@ TABLES = "a list of tables", list_check(table_check(lambda _: True))
 VALUES = "a table of numbers, or of lists of them", table_check(is_number_or_lists)
 COLUMNS = table_check(list_check(is_number, 1))
 
-FACTS: Fields = {
-    "step": ("'end': all steps are done", word_check("end")),
-    "node": ("the name of a node that is looked at", is_text_value),
-    "edge": (
-        "the names of the operand and the user whose edge is looked at",
-        list_check(is_text_value, 2, 2),
-    ),
-    "inputs": ("a table of inputs and the numbers they have", table_check(is_number)),
+ORDER_FACTS: Fields = {
     "order": (
         "'right', 'preorder', 'bfs' or 'naive'",
         word_check("right", "preorder", "bfs", "naive"),
@@ -275,6 +268,17 @@ FACTS: Fields = {
         list_check(is_text_value, 2, 2),
     ),
     "sign": ("'+=' or '='", word_check("+=", "=")),
+}
+"""Those of ``FACTS`` that are about the order of visits."""
+FACTS: Fields = {
+    "step": ("'end': all steps are done", word_check("end")),
+    "node": ("the name of a node that is looked at", is_text_value),
+    "edge": (
+        "the names of the operand and the user whose edge is looked at",
+        list_check(is_text_value, 2, 2),
+    ),
+    "inputs": ("a table of inputs and the numbers they have", table_check(is_number)),
+    **ORDER_FACTS,
     "found": (
         "'data', 'local' or 'grad': all of them have been found under Ask me",
         word_check("data", "local", "grad"),
@@ -342,8 +346,6 @@ LESSON_FIELDS: Fields = {
     "parts": TABLES,
     "tasks": TABLES,
 }
-OF_ORDERS = {"order", "first", "sign"}
-"""The facts about the order of visits."""
 ONE, SEVERAL = {"title", "expression", "values"}, {"title", "formulas"}
 """The required fields of a lesson on one formula, and of one on several."""
 
@@ -384,7 +386,7 @@ def parse_lesson(text: str, name: str) -> Lesson:
         tuple(parts), formulas, tuple(table.get("tools", TOOLS)),
     )  # fmt: skip
     for number, task in enumerate(all_tasks(lesson), 1):
-        if OF_ORDERS & {*chain.from_iterable(task.goals)} and "orders" not in lesson.tools:
+        if ORDER_FACTS.keys() & {*chain.from_iterable(task.goals)} and "orders" not in lesson.tools:
             raise lesson_error(
                 name, f"task {number} has a goal about the visit order, and 'tools' has no 'orders'"
             )

@@ -104,16 +104,11 @@ def page_model(
         "inputs": list(inputs.items()),
         "wrt": [inputs[name] for name in run.wrt or ()],
     }
-    listing = OF_TENSORS if graph.shapes else OF_NUMBERS
-    written = highlight_data(run, places, listing if has_code else None)
-    return told | page_notes(run, places, digits) | written
+    return told | page_notes(run, places, digits) | fields_by_kind(run, places, has_code=has_code)
 
 
 def page_notes(run: DiagnosedRun, places: Mapping[int, int], digits: int) -> dict[str, Any]:
-    """The fields that are about the inputs as given: ``notes``, ``losses``, ``vague``, ``corrected``.
-
-    Over tensors it has the inputs that are ``fixed`` instead of those whose derivatives are corrected.
-    """
+    """The fields that are about the inputs as given: ``notes``, ``losses``, ``vague``."""
     notes = [
         {
             "severity": found.severity,
@@ -132,16 +127,22 @@ def page_notes(run: DiagnosedRun, places: Mapping[int, int], digits: int) -> dic
         name: sorted(map(places.__getitem__, nodes))
         for name, nodes in (("data", data), ("grad", grad))
     }
-    told: dict[str, Any] = {"losses": blamed, "vague": vague if data or grad else None}
+    return {"notes": notes} | nonempty_fields(losses=blamed, vague=vague if data or grad else None)
+
+
+def fields_by_kind(
+    run: DiagnosedRun, places: Mapping[int, int], *, has_code: bool
+) -> dict[str, Any]:
+    """The code if the page has any, and the inputs that are ``fixed`` over tensors, or ``corrected``."""
     inputs = run.graph.inputs
     if run.graph.shapes:
-        chosen = selector_inputs(run)
-        told["fixed"] = [name for name, node in inputs.items() if node in chosen]
+        chosen, listing = selector_inputs(run), OF_TENSORS
+        told = nonempty_fields(fixed=[name for name, node in inputs.items() if node in chosen])
     else:
-        both = {**run.corrected, **run.true.corrected}
+        both, listing = {**run.corrected, **run.true.corrected}, OF_NUMBERS
         slopes = ((name, encode_nonfinite(x)) for name, (_, x) in both.items() if name in inputs)
-        told["corrected"] = [(places[inputs[name]], x) for name, x in slopes]
-    return {"notes": notes} | nonempty_fields(**told)
+        told = nonempty_fields(corrected=[(places[inputs[name]], x) for name, x in slopes])
+    return told | highlight_data(run, places, listing if has_code else None)
 
 
 def places_by_node(run: DiagnosedRun) -> dict[int, int]:

@@ -460,21 +460,16 @@ def page_document(
     """
     groups = [[run] if insides else sheets_with_opened_calls(run, most) for run in runs]
     moves = {part.live for part in lesson.parts if part.live} if lesson else set()
-    if descend:
-        moves.add("descent")
+    moves |= {"descent"} if descend else set()
     marks = [f"{place}." if len(groups) > 1 else "" for place in range(len(groups))]
-    tools = TOOLS.keys() if lesson is None else lesson.tools
+    has_code = "code" in page_tools(lesson)
     models = [
-        [
-            pack_page(page_model(sheet, digits=digits, mark=mark, has_code="code" in tools))
-            for sheet in group
-        ]
+        [pack_page(page_model(one, digits=digits, mark=mark, has_code=has_code)) for one in group]
         for mark, group in zip(marks, groups, strict=True)
     ]
     written = [expand_tensor_nodes(run) for run in runs]
     operations = page_arithmetic(*runs, *(one.run for own in written for one in own.values()))
     needed = needed_assets(groups, models, operations, lesson, moves, bool(course))
-    code = CODE if needed["listing"] else ""
     links = lesson_links(lesson, course) if lesson and course else ("", "")
     tensors: dict[str, Any] = {}
     for run, mark, own in zip(runs, marks, written, strict=True):
@@ -487,8 +482,8 @@ def page_document(
         "head": links[0] + page_head([run.text for run in runs], lesson),
         "tasks": lesson_html(lesson, links[1]) if lesson else "",
         # A lesson's tasks are about the panels before.
-        "code": "" if lesson else code,
-        "later": code if lesson else "",
+        "code": "" if lesson else CODE,
+        "later": CODE if lesson and has_code else "",
         "visits": VISITS if needed["order"] else "",
         "descent": DESCENT if descend else "",
         "picture": page_pictures([*chain.from_iterable(groups)], insides or {}, digits),
@@ -560,24 +555,12 @@ def needed_assets(
     """
     runs = [group[0] for group in groups]
     has_calls = any(run.graph.calls and not run.graph.shapes for run in runs)
-    has_tensors = any(run.graph.shapes for run in runs)
-    has_edges = any(
-        has_domain_edge(run.graph, node) for run in runs for node in range(len(run.graph))
-    )
-    corrected = any("corrected" in group[0] for group in models)
-    tools = TOOLS.keys() if lesson is None else lesson.tools
-    has_orders = "orders" in tools and not has_tensors
-    is_vague = any({"losses", "vague"} & {*sheet} for group in models for sheet in group)
-    has_kinks = (has_edges or corrected or SPECIAL in operations) and not has_tensors
+    has_code = "code" in page_tools(lesson)
+    has_orders = "orders" in page_tools(lesson) and not any(run.graph.shapes for run in runs)
     return {
-        "sheets": has_calls or len(runs) > 1,
-        **dict.fromkeys(("calls", "closed", "calls.css"), has_calls),
+        **assets_for_graphs(groups, models, operations),
         "adjoints": has_calls or "training" in moves,
         **dict.fromkeys(("inside", "front", "front.css"), has_calls and "training" in moves),
-        # A graph so large that one may lose one's way in it.
-        **dict.fromkeys(("map", "map.css"), any(len(s.shown) >= MANY for g in groups for s in g)),
-        "sight": any(len(s.shown) >= LARGE for g in groups for s in g),
-        **dict.fromkeys(("layers", "layers.css"), any(network_layers(run) for run in runs)),
         "formulas": len(runs) > 1,
         **dict.fromkeys(("live", "moving", "moving.css"), bool(moves)),
         **dict.fromkeys(("plots", "plots.css"), bool(PLOTTED & {*moves})),
@@ -585,14 +568,9 @@ def needed_assets(
         "lesson.css": lesson is not None and bool(lesson.parts or lesson.formulas),
         "descent.css": "descent" in moves,
         "crossings": SPECIAL in operations and "descent" in moves,
-        **dict.fromkeys(("tensors", "heat", "tensors.css"), has_tensors),
-        **dict.fromkeys(OF_NUMBERS, not has_tensors),
         **dict.fromkeys(OF_ORDERS, has_orders),
-        **dict.fromkeys(OF_CODE, "code" in tools),
-        **dict.fromkeys(("choices", "choices.css"), has_orders or "code" in tools),
-        "exact": not is_vague,
-        "vague": is_vague,
-        **dict.fromkeys(AT_KINKS, has_kinks),
+        **dict.fromkeys(OF_CODE, has_code),
+        **dict.fromkeys(("choices", "choices.css"), has_orders or has_code),
         **dict.fromkeys(IN_LESSONS, lesson is not None),
         **dict.fromkeys(IN_COURSES, is_in_course),
         "kept": lesson is not None and not is_in_course,
@@ -602,6 +580,40 @@ def needed_assets(
         and any(task.answer is not None for task in all_tasks(lesson)),
         **{f"live-{name}": name in moves for name in LIVE},
     }
+
+
+def assets_for_graphs(
+    groups: Sequence[Sequence[DiagnosedRun]],
+    models: Sequence[Sequence[dict[str, Any]]],
+    operations: str,
+) -> dict[str, bool]:
+    """Whether a page needs the files for what not every graph has, by name."""
+    runs = [group[0] for group in groups]
+    has_calls = any(run.graph.calls and not run.graph.shapes for run in runs)
+    has_tensors = any(run.graph.shapes for run in runs)
+    has_edges = any(
+        has_domain_edge(run.graph, node) for run in runs for node in range(len(run.graph))
+    )
+    told = {field for group in models for sheet in group for field in sheet}
+    has_kinks = (has_edges or "corrected" in told or SPECIAL in operations) and not has_tensors
+    return {
+        "sheets": has_calls or len(runs) > 1,
+        **dict.fromkeys(("calls", "closed", "calls.css"), has_calls),
+        # A graph so large that one may lose one's way in it.
+        **dict.fromkeys(("map", "map.css"), any(len(s.shown) >= MANY for g in groups for s in g)),
+        "sight": any(len(s.shown) >= LARGE for g in groups for s in g),
+        **dict.fromkeys(("layers", "layers.css"), any(network_layers(run) for run in runs)),
+        **dict.fromkeys(("tensors", "heat", "tensors.css"), has_tensors),
+        **dict.fromkeys(OF_NUMBERS, not has_tensors),
+        **dict.fromkeys(AT_KINKS, has_kinks),
+        "vague": bool({"losses", "vague"} & told),
+        "exact": not {"losses", "vague"} & told,
+    }
+
+
+def page_tools(lesson: Lesson | None) -> Collection[str]:
+    """Those of ``TOOLS`` that a page has: all, unless its lesson can do without."""
+    return TOOLS if lesson is None else lesson.tools
 
 
 def has_domain_edge(graph: Graph, node: int) -> bool:
@@ -753,15 +765,11 @@ def page_pictures(
         page_picture(run, digits).replace('id="graph"', f'data-name="{escape(name)}"', 1)
         for name, run in insides.items()
     ]
-    others, functions = (list(map(waiting_picture, drawn)) for drawn in (others, functions))
     waiting = {"<template>": others, '<template id="insides">': functions}
     templates = [tag + "\n".join(drawn) + "</template>" for tag, drawn in waiting.items() if drawn]
+    # The script writes numbers, and the words that stand in the first picture alone.
+    templates = [NUMBER_IN_PICTURE.sub(r"\1", one.replace(f"{WORDS}\n", "")) for one in templates]
     return "\n".join([first, *templates])
-
-
-def waiting_picture(picture: str) -> str:
-    """A picture without what the script writes into it: its numbers, and the words of the first picture."""
-    return NUMBER_IN_PICTURE.sub(r"\1", picture.replace(f"{WORDS}\n", ""))
 
 
 def squeeze_script(script: str) -> str:

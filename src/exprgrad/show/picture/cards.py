@@ -83,7 +83,7 @@ def tag_attribute(name: str, value: str) -> str:
 
 
 def table_cell(content: str, **attributes: str) -> str:
-    """A table's cell; the attributes by their names in lower case."""
+    """A table's cell; an attribute's keyword is its name in lower case."""
     return (
         f"<TD{''.join(tag_attribute(k.upper(), v) for k, v in attributes.items())}>{content}</TD>"
     )

@@ -305,7 +305,7 @@ def clusters_by_call(
 
 
 def frames_by_call(graph: Graph) -> dict[int, tuple[int, int]]:
-    """By call, how many frames are around what is in it, and the innermost of them."""
+    """Map each call to the number of frames around its nodes, and the innermost frame."""
     found = {OUTSIDE: (0, OUTSIDE)}
     for start in range(len(graph.calls)):
         way = []

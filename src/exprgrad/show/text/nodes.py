@@ -93,9 +93,10 @@ def indented_title(run: DiagnosedRun, node: int) -> str:
     title = node_title(run, node)
     if node not in run.opened:
         return title
-    from exprgrad.graph.calls import open_call_depth
+    from exprgrad.graph.calls import enclosing_calls
 
-    return "  " * open_call_depth(run.graph, node) + title
+    calls = [run.graph.calls[at] for at in enclosing_calls(run.graph, node)]
+    return "  " * sum(call.opened and call.result != node for call in calls) + title
 
 
 def call_kind(call: Call) -> str:
@@ -129,9 +130,10 @@ def named_node_text(run: evaluation.SweptRun, node: int) -> str:
     text = run.closed[node].call.label if node in run.closed else run.texts[node]
     told = [run.names.get(node, text), text]
     if node in run.opened:
-        from exprgrad.graph.calls import open_call_texts
+        from exprgrad.graph.calls import calls_resulting_in
 
-        told[1:1] = open_call_texts(run.graph, node)
+        calls = reversed(calls_resulting_in(run.graph, node))
+        told[1:1] = [call.text for call in calls if call.opened and call.is_expression]
     return " = ".join(dict.fromkeys(told))
 
 

@@ -1,9 +1,8 @@
 """The op table as people read it: an overview, one operation in full, and a JSON document.
 
-How a cotangent goes back through a structural row is read off the row: its ``vjp`` is built for operands
-of a few shapes, and written.  At a row's critical points its answers are shown beside those recorded from
-PyTorch and JAX; ``python -m benchmarks.conventions``, which needs both, writes that record,
-``conventions.json``.
+A structural row's ``vjp`` is shown as text: it is built for operands of a few shapes, and written.  At a
+row's critical points our answers are shown beside those of PyTorch and JAX, from ``conventions.json``;
+``python -m benchmarks.conventions``, which needs both libraries, writes that file.
 """
 
 from __future__ import annotations
@@ -364,7 +363,7 @@ SETTING_WORDS = {
     "order": "a list of all axes",
     "size": "a positive whole number",
     "shape": "a list of sizes",
-    "places": "an index or a slice for each axis, the first ones at least",
+    "places": "an index or a slice for each of the first axes",
 }
 COTANGENT = "g"
 """The name of the result's cotangent."""

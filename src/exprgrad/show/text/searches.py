@@ -258,7 +258,6 @@ def minimum_parts(
     found: Minimum[Any],
     start: Mapping[str, Any],
     value: float,
-    gradient: Mapping[str, Any],
     digits: int,
     *,
     trace: bool = False,
@@ -287,20 +286,19 @@ def minimum_parts(
         ]
         minima = [[one.value, *one.point.values(), one.starts] for one in found.places]
         yield from (make_table(places, minima, digits, whole=whole, what="minima"), "")
-    yield point_table(found, start, value, gradient, digits, whole=whole)
+    yield point_table(found, start, value, digits, whole=whole)
 
 
 def point_table(
     found: Minimum[Any],
     start: Mapping[str, Any],
     value: float,
-    gradient: Mapping[str, Any],
     digits: int,
     *,
     whole: bool,
 ) -> Table:
     """The point: each input with its start, and its grad where the search ended."""
-    inputs = found.run.graph.inputs
+    inputs, gradient = found.run.graph.inputs, found.run.gradient
     doubts = doubtful_nodes(found.run, [inputs[name] for name in found.point], digits)[1]
 
     def grad(name: str) -> Any:

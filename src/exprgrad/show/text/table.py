@@ -27,7 +27,7 @@ from exprgrad.show.text.lines import (
 from exprgrad.source import printable_text
 
 __all__ = [
-    "Column", "Screen", "Table", "column_widths", "csv_column", "draw_table", "least_width", "make_table",
+    "WIDEST", "Column", "Screen", "Table", "column_widths", "csv_column", "least_width", "make_table",
     "plain_table", "render_html", "rich_table",
 ]  # fmt: skip
 
@@ -162,13 +162,6 @@ def make_table(
     first, *narrower = [partial(table, manner) for manner in manners]
     has_tensors = any(not isinstance(cell, str) for row in rows for cell in row)
     return first()._replace(narrower=narrower if has_tensors else ())
-
-
-def draw_table(table: Table, screen: Screen) -> str:
-    """The table by Rich on a terminal or where colour is asked for, else as plain columns."""
-    if screen.width is None and not screen.color:
-        return plain_table(table)
-    return rich_table(table, screen.width or WIDEST, color=screen.color)
 
 
 def column_widths(table: Table) -> list[int]:

@@ -37,18 +37,24 @@ HALVINGS = 66
 """The halvings that reduce any bracket to adjacent doubles."""
 
 
-SHORT_DIGITS, NEAR_ULP = 12, 4
-"""A double within so few ulps of a number with at most these digits counts as that number."""
+SHORT_DIGITS = 12
+"""A double within a few ulps of a number with at most these digits counts as that number."""
+NEAR_ULP = 4
+"""The ulps that count as few."""
 NEXT_TO_NOTHING = 1e-60
 """Points nearer to 0 than this part of the range count as 0: there quotients and derivatives overflow."""
 OVERFLOWING = 1e300
 """A value above this on one side and infinite on the other is no pole: the doubles end there."""
-APPROACH, LEAST_STEP = (1e-2, 1e-5, 1e-8, 1e-11, 1e-14), 2.0**10
-"""The steps towards a point, as parts of the free distance around it, and the least one, in its ulps."""
+APPROACH = (1e-2, 1e-5, 1e-8, 1e-11, 1e-14)
+"""The steps towards a point, as parts of the free distance around it."""
+LEAST_STEP = 2.0**10
+"""The least step towards a point, in its ulps."""
 STEADY = 0.9
 """A slope times its step that keeps this part of itself from step to step does not shrink."""
-EQUAL, NEAR_ZERO = 1e-7, 1e-9
-"""The relative distance below which two limits are equal, and the least size to which it is relative."""
+EQUAL = 1e-7
+"""The relative distance below which two limits are equal."""
+NEAR_ZERO = 1e-9
+"""The least size to which that distance is relative."""
 GONE = 1e-9
 """The part of a step's rise that remains where the limit is 0."""
 PROOFS = 40

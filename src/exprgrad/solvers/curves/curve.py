@@ -73,8 +73,10 @@ LEVEL = 1e-12
 """A curve that rises by less than this part of itself is level up to rounding."""
 SAME = 16
 """Points fewer ulps apart are the same."""
-TANGENT_STEP, APART = 1e-9, 1e-3
-"""The relative step to both sides of a point, and the slopes' difference that excludes a tangent."""
+TANGENT_STEP = 1e-9
+"""The relative step to both sides of a point, for the slopes there."""
+APART = 1e-3
+"""The difference of these slopes that excludes a tangent."""
 
 
 CROSSINGS = (("root",), ("minimum", "maximum"), ("inflection",))
@@ -268,19 +270,13 @@ def first_samples(
         x, legible_jets(found, off, lambda kept: value_windows(Samples(x, kept), shown=shown))
     )
     windows, start = value_windows(first, shown=shown), Samples(x, found)
-    parts = [blurred_parts(start, off, windows, part) for part in (SEEN, UNSEEN_RISE)]
+    parts = []
+    for part in (SEEN, UNSEEN_RISE):  # of a window's height
+        lost = [blurred_values(*one, part) for one in zip(found, off, windows, strict=True)]
+        # Where a number is off, those of higher orders count as off, too.
+        rows = np.logical_or.accumulate(lost)
+        parts.append([long_runs(start, row[:-1] | row[1:]) for row in rows])
     return start, first, windows, parts
-
-
-def blurred_parts(
-    samples: Samples, errors: Any, windows: Sequence[tuple[float, float]], part: float
-) -> Parts:
-    """Return, by order, where the samples are off by a visible ``part`` many times in a row.
-
-    A part of a window's height is meant.  Where a number is off, those of higher orders count as off, too.
-    """
-    lost = [blurred_values(*one, part) for one in zip(samples.jets, errors, windows, strict=True)]
-    return [long_runs(samples, row[:-1] | row[1:]) for row in np.logical_or.accumulate(lost)]
 
 
 def drop_unplaceable_samples(
@@ -405,8 +401,10 @@ def between_turns(
     return [one for one in found if isinstance(one, Feature)]
 
 
-BROKEN, STEEP = "broken", "steep"
-"""Other contents of a bracket: a break, or a curve that is only steep there."""
+BROKEN = "broken"
+"""The content of a bracket that holds a break."""
+STEEP = "steep"
+"""The content of a bracket in which the curve is only steep."""
 
 
 def classify_bracket(jets: Jets, narrow: Brackets, at: int) -> Feature | str:

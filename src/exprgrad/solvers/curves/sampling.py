@@ -23,7 +23,7 @@ import numpy as np
 from exprgrad.derive.search import root_search
 from exprgrad.derive.sweeps.gradient import hessian_entries
 from exprgrad.graph.graph import Graph, Program
-from exprgrad.graph.ops import BY_NAME
+from exprgrad.graph.ops import is_root
 from exprgrad.run.arrays import arrays
 from exprgrad.run.arrays.bounds import array_data_errors
 from exprgrad.run.balls.balls import (
@@ -44,10 +44,20 @@ __all__ = [
 
 ORDERS = 3
 """The value, the first and the second derivative."""
-VISITS, FEWEST_BALLS, MOST_BALLS = 10_000, 64, 1024
-"""The most nodes visited in balls for a curve, and the least and most points."""
-ROOT_VISITS, ROOT_TURNS, FEWEST_POINTS, FEWEST_BRACKETS = 6_000_000, 16, 32, 8
-"""Limits of searches for roots: nodes visited, turns of each, and the fewest points and brackets."""
+VISITS = 10_000
+"""The most nodes visited in balls for a curve."""
+FEWEST_BALLS = 64
+"""The fewest points in balls, however large the formula is."""
+MOST_BALLS = 1024
+"""The most points in balls, however small the formula is."""
+ROOT_VISITS = 6_000_000
+"""The most nodes visited in searches for a curve's roots."""
+ROOT_TURNS = 16
+"""The turns that each of these searches counts as."""
+FEWEST_POINTS = 32
+"""The fewest points of a curve that has roots in it."""
+FEWEST_BRACKETS = 8
+"""The fewest places of such a curve that may be halved down to doubles."""
 JET_BITS = 256
 """The precision of balls beside a point, where much cancels."""
 
@@ -171,7 +181,7 @@ def visits_in_roots(graph: Graph) -> int:
     while todo and found < ROOT_VISITS:
         graph, times = todo.pop()
         for kind in graph.kinds:
-            if kind in BY_NAME and BY_NAME[kind].equation is not None:
+            if is_root(kind):
                 inner = root_search(kind)[2].graph
                 found += times * ROOT_TURNS * len(inner)
                 todo.append((inner, times * ROOT_TURNS))
@@ -180,8 +190,10 @@ def visits_in_roots(graph: Graph) -> int:
 
 # Where to look.
 
-LONGEST_AXIS, HIGHEST_CONTOUR = 1e307, 1e240
-"""The largest number on an axis, and of a contour: beyond them pictures overflow."""
+LONGEST_AXIS = 1e307
+"""The largest number on an axis: beyond it pictures overflow."""
+HIGHEST_CONTOUR = 1e240
+"""The largest number of a contour, for the same reason."""
 FIRST_POINTS = 512
 """The number of first points."""
 FINEST = 2.0**-13
@@ -194,10 +206,14 @@ SEEN = 1 / 1500
 """The smallest visible deviation, as a part of the picture's height."""
 BLUR = 1 / 20
 """A point with an error above this part of the height, about a terminal's row, is left out."""
-RUNAWAY, RARE = 5.0, 0.05
-"""Ends are cut off if they run this many times as far as the curve without this part at each end."""
-OUTER, REACH = 0.2, 1.6
-"""The part at each end that is ignored where a curve runs off, and the window's margin around the rest."""
+RUNAWAY = 5.0
+"""Ends are cut off if they run this many times as far as the values between them."""
+RARE = 0.05
+"""The part of the values at each end that count as such ends."""
+OUTER = 0.2
+"""The part of the values at each end that is ignored where a curve runs off."""
+REACH = 1.6
+"""The window's margin around the rest, as a part of their height."""
 UNSEEN_RISE = 1e-7
 """A rise below this part of the picture's height does not matter."""
 GOLDEN = (math.sqrt(5) - 1) / 2
@@ -302,9 +318,9 @@ def rough_parts(samples: Samples, order: int, bounds: tuple[float, float]) -> An
 
 
 def uneven_parts(samples: Samples, order: int, height: float) -> Any:
-    """Flag the parts that rise by more or less than any slope between those at their ends allows.
+    """Flag the parts whose rise does not lie between those by the slopes at their two ends.
 
-    Where the slope is monotone the mean value theorem forbids that, even if it is too small to see.
+    By the mean value theorem it does where the slope is monotone; elsewhere the part is refined.
     """
     value, slope = samples.jets[order], samples.jets[order + 1]
     rise, width = np.diff(value), samples.gaps

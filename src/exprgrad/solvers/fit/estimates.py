@@ -32,13 +32,16 @@ __all__ = [
     "rounding_of_estimates", "spread_by_hessian", "spread_of", "variation_of",
 ]  # fmt: skip
 
-DEGENERATE, INVOLVED = 1e-14, 1e-3
-"""A direction is lost in rounding if its singular value is below this share of the largest; a parameter is
-undetermined if it has at least this share in a lost direction."""
+DEGENERATE = 1e-14
+"""A direction is lost in rounding if its singular value is below this share of the largest."""
+INVOLVED = 1e-3
+"""A parameter is undetermined if it has at least this share in a lost direction."""
 NO_EFFECT = 1e-30
 """A parameter whose doubling moves residuals by less than this share of them has no effect."""
-SINGULAR, MIXED = 1e-12, 1e-4
-"""``DEGENERATE`` and ``INVOLVED`` for the eigenvalues of a Hessian whose diagonal is 1."""
+SINGULAR = 1e-12
+"""``DEGENERATE`` for the eigenvalues of a Hessian whose diagonal is 1."""
+MIXED = 1e-4
+"""``INVOLVED`` for the eigenvectors of such a Hessian."""
 OUTER = 8 * np.finfo(float).eps
 """The error of the triangle itself, relative to its rows."""
 WIDENINGS = 30

@@ -60,14 +60,16 @@ from exprgrad.solvers.minima.verdicts import Judged, judge_smooth
 
 __all__ = ["Bounds", "Estimate", "Fit", "FitOptions", "fit_curve", "fit_likelihood", "fit_problem"]
 
-OFFSET, CERTAIN = 1e-3, 1e-9
-"""The relative offset below which a fit has converged (Bates and Watts, Technometrics 23 (1981), 179), and
-that below which it is rounding alone, and not reported as a number."""
+OFFSET = 1e-3
+"""The relative offset below which a fit has converged: Bates and Watts, Technometrics 23 (1981), 179."""
+CERTAIN = 1e-9
+"""An offset below this is rounding alone, and is not reported as a number."""
 SAME = 1e-6
 """Costs with a smaller relative difference belong to one minimum."""
-EXACT_FIT, ROUNDED = 1e-16, 1e-28
-"""The shares of the responses' sum of squares below which that of the residuals may be rounding, and is
-rounding alone: residuals of 1e-14 of the responses."""
+EXACT_FIT = 1e-16
+"""The share of the responses' sum of squares below which that of the residuals may be rounding."""
+ROUNDED = 1e-28
+"""The share below which it is rounding alone: residuals of 1e-14 of the responses."""
 DECADES = 1.0
 """The powers of ten around the given start from which further starts are drawn."""
 DRAWS = 16
@@ -76,8 +78,10 @@ COARSE = 1e-8, 100
 """The tolerance and points of the search from each; only the best end is searched further."""
 MOST_DOTS = 4000
 """The most rows that a picture shows; of more, evenly spread ones."""
-OTHER_SCALES, MOST_SCALED = 40, 100
-"""A search that ends this many powers of 2 from its scales begins again in others, so often at most."""
+OTHER_SCALES = 40
+"""A search that ends this many powers of 2 from its scales begins again in others."""
+MOST_SCALED = 100
+"""The most times that a search begins again so."""
 MOST_IN_BALLS = 30_000
 """The most rows times nodes times starts of a fit in balls."""
 GRID = 801

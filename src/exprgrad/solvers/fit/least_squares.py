@@ -377,13 +377,16 @@ def rescale_problem(problem: LeastSquaresProblem, scales: Scales) -> LeastSquare
 NEED = "fits need SciPy"
 FINE = 1e-15
 """The relative change at which the trust region stops."""
-POINTS, TRUE_POINTS = 1000, 100
-"""The most points that it tries, for each parameter: in doubles, and in balls."""
+POINTS = 1000
+"""The most points that it tries in doubles, for each parameter."""
+TRUE_POINTS = 100
+"""The most points that it tries in balls, for each parameter."""
 MOST_POLISHING = 100
 """The most steps of the polish."""
-SHRINKS, FALLS = 0.5, 0.5
-"""A step of the polish longer than this part of the one before is one of the last, unless the cost fell
-below this share: it may be on its way to 0."""
+SHRINKS = 0.5
+"""A step of the polish longer than this part of the one before is one of the last, unless the cost fell."""
+FALLS = 0.5
+"""The share of a cost below which it fell: it may be on its way to 0."""
 AS_GOOD_AS_0 = 1e-6
 """A parameter below this share of the size that would explain all residuals counts as 0."""
 SLACK = 1e-9

@@ -43,12 +43,18 @@ Found = TypeVar("Found", bound=DiagnosedRun)
 RunAt = Callable[[Vector], Found]
 """Runs both sweeps at a point."""
 
-SEARCH_STEPS, STEPS_EACH, MOST_STEPS_AT_ALL = 1000, 10, 10_000
-"""The default limit of a search's steps: a base, a count for each number, and a maximum."""
+SEARCH_STEPS = 1000
+"""The base of a search's default limit of steps."""
+STEPS_EACH = 10
+"""The steps that each number adds to that limit."""
+MOST_STEPS_AT_ALL = 10_000
+"""The greatest default limit."""
 MOST_SIDES = 200
 """The most moving numbers of a formula that is checked for kinks."""
-ASIDE, SMALLEST_JUMP = 1e-9, 1e-6
-"""The distance at which a jump is sought, and its least size, relative to point and value."""
+ASIDE = 1e-9
+"""The distance at which a jump is sought, relative to the point."""
+SMALLEST_JUMP = 1e-6
+"""The least size of a jump, relative to the value."""
 MOST_SLOPES = 2
 """The most inputs whose slopes at a kink are listed."""
 MOST_IN_BALLS = 10_000

@@ -200,14 +200,13 @@ class Objective:
     def hessian(self, at: Vector) -> NDArray[np.float64]:
         """Compute the Hessian."""
         given = self.inputs(at)
-        if not self.graph.shapes:
+        if self.rule is exact_rule:
             program, entries = matrices.hessian_program(self.evaluator, self.wrt, rule=self.rule)
-            found = self.answers(program, evaluator_for(program.graph), given)
+            found = self.answers(program, self.evaluator, given)
             blocks = {place: found[output] for place, output in entries.items()}
         else:
-            blocks = matrices.hessian_at(
-                matrices.Point(self.evaluator, given, {}, self.wrt)
-            ).entries
+            point = matrices.Point(self.evaluator, given, {}, self.wrt)
+            blocks = matrices.hessian_at(point).entries
         return self.sign * self.spread_matrix(blocks) + 0.0
 
     def spread_matrix(self, blocks: Mapping[tuple[int, int], Any]) -> NDArray[np.float64]:
@@ -255,11 +254,18 @@ class Objective:
 EPSILON = 2.0**-52
 MOST_DENSE = 200
 """The most numbers for which the Hessian is formed, and its eigenvalues found; beyond, only products."""
-ACCEPTED, POOR, GOOD = 1e-4, 0.25, 0.75
-"""The part of the model's promised gain that a step must make; the part below which the radius shrinks,
-and that above which it grows."""
-GROWTH, EXACT, EXACT_GROWTH = 2.0, 1e-6, 32.0
-"""The growth of the radius; how close a formula is to the model if it equals it, and the growth then."""
+ACCEPTED = 1e-4
+"""The part of the model's promised gain that a step must make."""
+POOR = 0.25
+"""The part of that gain below which the radius shrinks."""
+GOOD = 0.75
+"""The part of that gain above which the radius grows."""
+GROWTH = 2.0
+"""The growth of the radius."""
+EXACT = 1e-6
+"""A formula whose gain is the model's up to this part of it equals its model."""
+EXACT_GROWTH = 32.0
+"""The growth of the radius for such a formula."""
 COARSE = 16.0
 """A gain of fewer roundings of the value than this is invisible in values."""
 SHRINKING = 600
@@ -268,8 +274,10 @@ WIDEST = 1e300
 """The greatest radius."""
 DEEP = 1e150
 """A value this far below 0, relative to the first, counts as falling to -inf."""
-SLOW, ENDLESS = 0.45, 0.9
-"""The ratios of successive steps above which they do not shrink as Newton's do, and not at all."""
+SLOW = 0.45
+"""The ratio of successive steps above which they do not shrink as Newton's do."""
+ENDLESS = 0.9
+"""The ratio above which they do not shrink at all."""
 ALIGNED = 0.95
 """The cosine above which two steps go the same way."""
 POLISHING = 100

@@ -52,8 +52,10 @@ LARGEST_GRAPH = 20_000
 """The most nodes of a formula that is searched for its switches."""
 MOST_SURFACES = 6
 """The most surfaces: six make 64 cells."""
-SAMPLED, APPROACHED = 20, 1e-3
-"""The points of a search whose nearby surfaces are sought, and how near, as a part of the farthest."""
+SAMPLED = 20
+"""The points of a search whose nearby surfaces are sought."""
+APPROACHED = 1e-3
+"""The greatest distance from such a surface at the end, as a part of the farthest."""
 NEARBY = 1e-4
 """A surface within this part of the point's size is near."""
 ASIDE = 1e-6
@@ -293,8 +295,7 @@ def verdict_by_cells(
     for way in [*falls, *[cell.way for cell in cells], *corner_ways(np.array(all_slopes)), *level]:
         across = np.abs(slopes @ way) > ALONG * np.linalg.norm(slopes, axis=1)
         met = [one for one, leaves in zip(near, across, strict=True) if not leaves]
-        points = (point_along(met, here, way, box, pressure, reach) for reach in REACHES)
-        trend, lower = trend_of(objective, here, points)
+        trend, lower = trend_of(objective, here, points_along(met, here, way, box, pressure))
         if lower is not None:
             return base._replace(reason="falls", lower=lower, direction=way)
         trends.add(trend)
@@ -320,16 +321,17 @@ def corner_ways(slopes: Vector) -> Iterator[Vector]:
         yield from (way, -way)
 
 
-def point_along(
-    met: Sequence[Constraint], here: Turn, way: Vector, box: Box, pressure: float, reach: float
-) -> tuple[Vector, float]:
-    """Return the point at a distance along a direction that follows some surfaces.
+def points_along(
+    met: Sequence[Constraint], here: Turn, way: Vector, box: Box, pressure: float
+) -> Iterator[tuple[Vector, float]]:
+    """Yield ever farther points along a direction that follows some surfaces.
 
-    Also return the change of the value for the distance left to them, at most by ``pressure`` each.
+    With each comes the change of the value for the distance left to them, at most by ``pressure`` each.
     """
-    at = point_on(met, here.beside(reach, way), box)
-    off = sum(abs(one.function.value(at)) + one.function.noise(at)[0] for one in met)
-    return at, 4 * pressure * off
+    for reach in REACHES:
+        at = point_on(met, here.beside(reach, way), box)
+        off = sum(abs(one.function.value(at)) + one.function.noise(at)[0] for one in met)
+        yield at, 4 * pressure * off
 
 
 def point_on(met: Sequence[Constraint], at: Vector, box: Box) -> Vector:

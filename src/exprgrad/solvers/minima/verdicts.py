@@ -56,8 +56,10 @@ FURTHER = 1024.0
 """The distance for balls: doubles cancel along a level line, too."""
 FARTHEST = 1e308
 """The greatest number tried."""
-MOST_TERMS, MENTIONED = 4, 1e-3
-"""The most terms of a direction's text, and the least part of a direction that it mentions."""
+MOST_TERMS = 4
+"""The most terms of a direction's text."""
+MENTIONED = 1e-3
+"""The least part of a direction that its text mentions."""
 WORDS: Mapping[str, Mapping[str, str]] = {
     "minimum": {
         "vertex": "no direction within the active constraints leads {down} or is level",

@@ -15,7 +15,7 @@ do towards a root of higher multiplicity, they are made longer by the sum of wha
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from heapq import heappop, heappush
 from itertools import count
 from typing import NamedTuple
@@ -35,8 +35,12 @@ __all__ = [
     "interval_middle", "is_at_zero", "is_within", "newton_search", "proof_around",
 ]  # fmt: skip
 
-MOST_LOOKS, MOST_EVALUATED, MOST_LEFT = 12_000, 300_000, 400
-"""The most boxes examined in a search, nodes evaluated, and boxes left undecided."""
+MOST_LOOKS = 12_000
+"""The most boxes examined in a search."""
+MOST_EVALUATED = 300_000
+"""The most nodes evaluated in a search."""
+MOST_LEFT = 400
+"""The most undecided boxes of a search."""
 WIDER = 8
 """How often a box around a root is made four times wider to hold it."""
 SMALLEST = 2.0**-1074
@@ -248,7 +252,9 @@ def newton_search(sight: Sight, start: Vector) -> NewtonStage | None:
         before = stages[-2].length if len(stages) > 1 else exact_ball(1)
         if len(stages) > 1 and before > 0:
             ratios.append(float(length / before))
-        if is_steady(ratios):
+        least, most = min(ratios[-3:], default=0), max(ratios[-3:], default=0)
+        if len(ratios) > 2 and 0.3 < least and most < min(0.99, 1.02 * least):  # noqa: SIM300
+            # The last steps shrank in one ratio, as they do towards a multiple root.
             move = [x / (1 - ratios[-1]) for x in move]
             ratios.clear()
         after = damped_step(sight, point, move, y)
@@ -263,12 +269,6 @@ def newton_search(sight: Sight, start: Vector) -> NewtonStage | None:
 
     end = polish_point(look(start), follow, MOST_TURNS, lambda *_: True, lambda *_: True)[-1]
     return None if end.point is None else end
-
-
-def is_steady(ratios: Sequence[float]) -> bool:
-    """Whether the last steps shrank in one ratio, as they do towards a multiple root."""
-    least, most = min(ratios[-3:], default=0), max(ratios[-3:], default=0)
-    return len(ratios) > 2 and 0.3 < least and most < min(0.99, 1.02 * least)  # noqa: SIM300
 
 
 def damped_step(
@@ -319,19 +319,9 @@ def branch_and_prune(sight: Sight, box: Box, looks: int = MOST_LOOKS) -> Searche
         if is_indivisible(sight, rest) or is_at_zero(sight, rest):
             left.append(rest)
         else:
-            for half in split_box(rest):
-                heappush(todo, (sign * seen_width(half), next(order), half))
+            for width, half in split_box(rest):
+                heappush(todo, (sign * width, next(order), half))
     return Searched(proofs, left, is_done=True)
-
-
-def seen_width(box: Box) -> float:
-    """Return a box's width on the scale of x/(1 + |x|), which ends at -1 and 1."""
-    ends = [(float(x.low), float(x.high)) for x in box]
-    scaled = [
-        [math.copysign(1.0, x) if math.isinf(x) else x / (1 + abs(x)) for x in pair]
-        for pair in ends
-    ]
-    return max(high - low for low, high in scaled)
 
 
 def is_new(proof: Proof, proofs: Sequence[Proof]) -> bool:
@@ -436,8 +426,11 @@ def is_at_zero(sight: Sight, box: Box, tiny: float = ABOUT_ZERO) -> bool:
     return all(f.is_zero for f in sight.residuals(zero))
 
 
-def split_box(box: Box) -> list[Box]:
-    """Split a box into halves across the interval that is widest for its size."""
+def split_box(box: Box) -> Iterator[tuple[float, Box]]:
+    """Yield a box's halves across the interval that is widest for its size, each with its width.
+
+    That is on the scale of x/(1 + |x|), which ends at -1 and 1.
+    """
 
     def size(x: Enclosure) -> Ball:
         if not x.ball.is_finite():
@@ -446,8 +439,14 @@ def split_box(box: Box) -> list[Box]:
 
     at = max(range(len(box)), key=lambda at: size(box[at]))
     x, cut = box[at], cutting_point(box[at])
-    parts = interval_between(x.low, cut), interval_between(cut, x.high)
-    return [[*box[:at], part, *box[at + 1 :]] for part in parts]
+    for part in (interval_between(x.low, cut), interval_between(cut, x.high)):
+        half = [*box[:at], part, *box[at + 1 :]]
+        ends = [(float(x.low), float(x.high)) for x in half]
+        scaled = [
+            [math.copysign(1.0, x) if math.isinf(x) else x / (1 + abs(x)) for x in pair]
+            for pair in ends
+        ]
+        yield max(high - low for low, high in scaled), half
 
 
 def cutting_point(x: Enclosure) -> Ball:

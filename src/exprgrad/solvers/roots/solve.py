@@ -15,7 +15,7 @@ from exprgrad.derive.parsed import complete_graph
 from exprgrad.errors import InputError, LanguageError, RequestError, command_or_python
 from exprgrad.explain.places import element_places, to_scalar_run
 from exprgrad.graph.graph import Binding, Graph, check_scalars_only, dependent_flags
-from exprgrad.graph.ops import BY_NAME, COMPARISONS
+from exprgrad.graph.ops import COMPARISONS, is_root
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.read.parse import at_shapes
 from exprgrad.language.read.relations import Relations, read_relations
@@ -58,9 +58,10 @@ NEAR_ZERO = 1e-30
 MANY = 400
 """The number of undecided boxes from which on only neighbours are joined."""
 ALL_OVER = "every point there is a root"
-WIDTHS, LOOKS_AROUND = (1.0, 32.0, 1024.0, 2.0**30, math.inf), 3000
-"""The widths, relative to the start, of the intervals searched around one that leads nowhere, and the most
-boxes examined in each."""
+WIDTHS = (1.0, 32.0, 1024.0, 2.0**30, math.inf)
+"""The widths, relative to the start, of the intervals searched around a start that leads nowhere."""
+LOOKS_AROUND = 3000
+"""The most boxes examined in each of these intervals."""
 
 
 USUAL = "xyz"
@@ -267,7 +268,7 @@ def equations_in(graph: Graph, text: str, unknowns: Sequence[str], *, is_chosen:
     found = [binding for binding in graph.bindings if binding.name.startswith(EQUATION)]
     nodes, source = [binding.node for binding in found], Source(text)
     for node, kind in enumerate(graph.kinds):
-        if kind in BY_NAME and BY_NAME[kind].equation is not None:
+        if is_root(kind):
             raise RequestError(
                 "root-inside",
                 "nothing is proved of an equation with a root(…) inside",

@@ -23,8 +23,10 @@ Vector = list[Ball]
 """An exact number for each unknown."""
 PRECISION = 256
 """The precision in which roots are sought, in bits."""
-MOST_CASES, MOST_CHOICES = 32, 8
-"""The most cases of undecided steps and comparisons tried over one box, and the most values of one step."""
+MOST_CASES = 32
+"""The most cases of undecided steps and comparisons tried over one box."""
+MOST_CHOICES = 8
+"""The most values of one undecided step."""
 
 
 class System(NamedTuple):

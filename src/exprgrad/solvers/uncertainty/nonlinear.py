@@ -64,16 +64,22 @@ from exprgrad.solvers.uncertainty.covariance import correlation_matrix, draw_mov
 
 __all__ = ["Second", "half_unit", "nonlinear_warning", "numbers_in", "second_order_terms"]
 
-MOST_UNCERTAIN, MOST_PRODUCTS, MOST_IN_BALLS = 128, 4_000_000, 20_000
-"""Limits to second derivatives: the most uncertain numbers, the most nodes times the square of their count,
-and the most of the latter in balls, which take a thousand times as long."""
+MOST_UNCERTAIN = 128
+"""The most uncertain numbers for which second derivatives are examined."""
+MOST_PRODUCTS = 4_000_000
+"""The most nodes times the square of the uncertain numbers' count for it."""
+MOST_IN_BALLS = 20_000
+"""The most of that product in balls, which take a thousand times as long."""
 MOST_KEPT = 8
 """The formulas whose derivative programs are kept."""
 EVALUATORS: dict[object, Evaluator] = {}
 HERE = 1e-6
 """Switches nearer than this many standard uncertainties count as met."""
 
-MOST_DRAWS, LEAST_DRAWS = 65_536, 256
+MOST_DRAWS = 65_536
+"""The most draws of the uncertain numbers."""
+LEAST_DRAWS = 256
+"""The fewest draws, however many numbers they take."""
 MOST_AT_ONCE = 2**22
 """The most numbers in memory, over all nodes and draws, beyond the fewest draws."""
 SURE = 5.0

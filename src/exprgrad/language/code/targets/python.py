@@ -22,7 +22,16 @@ from exprgrad.language.code.target import (
     operator_form,
 )  # fmt: skip
 
-__all__ = ["BARE", "CAREFUL", "LIBRARY", "PYTHON", "RESERVED", "SHARED", "python_layout"]
+__all__ = [
+    "BARE",
+    "CAREFUL",
+    "IMPORTED",
+    "LIBRARY",
+    "PYTHON",
+    "RESERVED",
+    "SHARED",
+    "python_layout",
+]
 
 REPEAT = Repeat("{name} = {text}", "while {go}:", "{name} = {text}")
 RESERVED = frozenset(keyword.kwlist) | {"__debug__", "abs", "float", "map", "round"}
@@ -131,6 +140,26 @@ HELPERS = {
     """-1, 0 or 1; nan for nan."""
     return math.copysign(1.0, x) if x != 0.0 and x == x else x
 ''',
+    "normpdf": '''def F_normpdf(x):
+    """The normal density, by a number whose square is exact and what x is beyond it."""
+    if not -39.0 < x < 39.0:
+        return x*0.0 if x != x else 0.0
+    high = 134217729.0*x
+    high -= high - x
+    rest = 0.5*(high - x)*(high + x)
+    bell = math.exp(-0.5*high*high)
+    return 0.3989422804014327*(bell + bell*(rest*(1.0 + rest*(0.5 + rest*0.16666666666666666))))
+''',
+    "normcdf": '''def F_normcdf(x):
+    """The normal distribution, on the left corrected for the rounding of t."""
+    t = -0.7071067811865476*x
+    if not -39.0 < x < 0.0:
+        return 0.5*math.erfc(t)
+    high = 134217729.0*x
+    high -= high - x
+    gap = (high*0.7071067839860916 + t) + (high*-2.799544089368687e-09 + (x - high)*0.7071067811865476)
+    return math.erfc(t)*(0.5 + t*gap)
+''',
     "max": '''def F_max(x, y):
     """The greater; nan if either is nan."""
     return x if x > y or x != x else y
@@ -189,9 +218,14 @@ INLINE = {
         for row, rounding in ROUNDINGS.items()
     },
 }
+IMPORTED = "f_"
+"""What a function of ``math`` is called by in the bare text, which need not look it up in its module."""
 BARE = CAREFUL._replace(
     forms={**PYTHON.forms, **INLINE},
-    calls={**CAREFUL.calls, **{row: f"math.{row}" for row in (*OUTSIDE, *OVERFLOWING)}},
-    helpers={"sign": HELPERS["sign"]},
+    calls={
+        **{row: text.replace("math.", IMPORTED) for row, text in CAREFUL.calls.items()},
+        **{row: f"{IMPORTED}{row}" for row in (*OUTSIDE, *OVERFLOWING)},
+    },
+    helpers={row: HELPERS[row] for row in ("sign", "normpdf", "normcdf")},
 )
 """The same without helpers: an exception is raised where IEEE's answer differs from that of ``math``."""

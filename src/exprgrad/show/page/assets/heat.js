@@ -143,7 +143,7 @@ function jacobianOf(at) {
   const side = Math.min(24, 280 / columns, 180 / rows), numbers = [], places = [];
   local.slopes.forEach((row, y) => { for (const [x, slope] of row) numbers.push(slope), places.push([x * side, y * side]); });
   const some = `${numbers.length} of its ${rows * columns} numbers can be other than 0`;
-  // The grad of the user stands beside the rows, and below the columns what the wire passes.
+  // The user's grad is drawn beside the rows, and what the wire passes below the columns.
   const passed = contributions().findLast(({edge}) => edge === at), gap = passed ? 1.5 * side : 0, [wide, high] = [columns, rows].map(count => count * side + gap + 2);
   const made = set(document.createElementNS("http://www.w3.org/2000/svg", "svg"), {class: "jacobian", role: "img", "aria-label": `The Jacobian, ${told}: ${some}`, viewBox: `${-gap - 1} -1 ${wide} ${high}`, width: wide, height: high});
   draw(made, "path", {d: `M0,0h${columns * side}v${rows * side}h${-columns * side}z`, class: "edge"});
