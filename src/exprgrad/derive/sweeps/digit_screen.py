@@ -300,9 +300,12 @@ def add_digit_screen(program: Program, count: int, digits: int) -> Program:
     Sooner 0 than ``add_error_bounds`` says; what is not finite may have any.
     """
     share = 1 / (10.0**digits + 1) / UNIT
-    shares = [share ** (3 / 7), share ** (5 / 7)]
-    found = screen_outputs(program, program.outputs[:count], share, shares)
-    return found or cast(Program, screen_outputs(program, program.outputs[:count], share, ()))
+    outputs = program.outputs[:count]
+    for shares in ([share**0.55], [share ** (3 / 7), share ** (5 / 7)]):
+        found = screen_outputs(program, outputs, share, shares)
+        if found is not None:
+            return found
+    return cast(Program, screen_outputs(program, outputs, share, ()))
 
 
 def screen_outputs(
