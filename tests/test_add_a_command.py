@@ -60,5 +60,13 @@ def test_every_form_follows_from_the_answer(scratch: Path) -> None:
 
 def test_the_command_is_listed_last(scratch: Path) -> None:
     listing = printed(scratch, "--help").split("Commands:\n")[1].split("\n\n")[0]
-    assert listing.splitlines()[-1].strip().startswith("sign      The sign of the value, and of")
+    assert listing.splitlines()[-1].split()[:7] == [
+        "sign",
+        "The",
+        "sign",
+        "of",
+        "the",
+        "value,",
+        "and",
+    ]
     assert "Print CSV, one sign per line." in printed(scratch, "sign", "--help")

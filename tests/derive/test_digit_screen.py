@@ -144,3 +144,11 @@ def test_a_branch_that_is_not_taken_is_no_reason_for_doubt() -> None:
 
 def test_what_divides_by_too_large_a_number_is_doubted() -> None:
     assert not sure_rows("1e10/(x*y)", {"x": np.array([1e200]), "y": np.array([1e115])})[0]
+
+
+def test_a_slope_that_does_not_depend_on_its_operand() -> None:
+    program = gradient_program(parse_and_derive("y*x^2 + z"), ["x"])
+    second = gradient_program(program.graph, ["y"])
+    for made in (program, second):
+        screened = add_digit_screen(made, len(made.outputs), PLACES)
+        assert len(screened.outputs) == 1 + len(made.outputs)

@@ -44,7 +44,7 @@ TRIES = 3
 """The most times a partition is given to the cluster, each until several workers have died over it."""
 DEATHS = 10
 """After how many deaths the workers of ``local`` give up a partition."""
-REACH = 30
+ANSWER_SECONDS = 30
 """The seconds that a scheduler has to answer."""
 LOOK = 1.0
 """Seconds without a result before checking that there are workers at all."""
@@ -188,12 +188,12 @@ def connect_cluster(
 
     spoken = logging.root.manager.disable
     logging.disable(logging.CRITICAL)  # what concerns the work is an error of ours
-    dask.config.set({"distributed.comm.timeouts.connect": REACH})
+    dask.config.set({"distributed.comm.timeouts.connect": ANSWER_SECONDS})
     scheduler: Any = address
     if count is not None:
         scheduler = start_local_workers(int(count[1] or count_cores()))
     try:
-        client = distributed.Client(scheduler, timeout=REACH, set_as_default=False)
+        client = distributed.Client(scheduler, timeout=ANSWER_SECONDS, set_as_default=False)
     except (OSError, ValueError, RuntimeError) as error:
         logging.disable(spoken)
         raise unreachable_cluster_error(address, error) from None

@@ -300,7 +300,7 @@ def distinct_cells(column: Any, as_texts: bool) -> tuple[list[Any], np.ndarray]:
 
 
 def label_groups(job: BatchJob, keys: Sequence[Sequence[Any]]) -> list[tuple[Any, ...]]:
-    """Groups' keys to show.  Texts are numbers again where each of a column is a number's own text.
+    """The groups' keys to show: texts become numbers in a column where each is its number's usual text.
 
     So CSV and Parquet show the same groups alike, and ``02134`` remains what it is.
     """

@@ -479,7 +479,7 @@ class SweptRun:
 
     @cached_property
     def sweeps(self) -> "tuple[list[Any], Adjoints | over_arrays.ArrayAdjoints]":
-        """Both sweeps of a run that was made without, for those who read more than the answer."""
+        """Both sweeps, which are run when first read if only the answer was asked for."""
         return self.evaluator.gradient(self.inputs, self.wrt or ())
 
     @cached_property

@@ -357,11 +357,11 @@ def screen_node(screen: DigitScreen, node: int) -> None:
         error = error + own_rounding_error(source, node, term=term)
         if any(power < 0 and source.builder.graph.operands[o] for o, power in sizes.powers[out]):
             error = error + MAY_OVERFLOW
-    screen.levels[node] = max([screen.levels[operand] for operand in operands], default=0)
+    screen.levels[node] = max([screen.levels.get(operand, 0) for operand in operands], default=0)
     if is_choice:
         found |= tests_of_branches(screen, operands)
         operands = operands[:1]
-    found.update(*[screen.tests[operand] for operand in operands])
+    found.update(*[screen.tests.get(operand, ()) for operand in operands])
     screen.tests[node] = found if len(found) < MOST_TESTS else {all_of(source.builder, found).node}
     if isinstance(error, Magnitude):
         error = shorten_sum_error(screen, node, error) if row and row.signs else error

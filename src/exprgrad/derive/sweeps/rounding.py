@@ -142,7 +142,7 @@ def own_rounding_error(
     ulps = max(ulps, FORMULA_ULP) if ulps > 0.5 else ulps
     seen = [term(source.image[operand]) for operand in graph.operands[node]]
     numbers = [builder.value(x.node) for x in seen]
-    is_product = BY_NAME[graph.kinds[node]].powers == (1, 1)
+    is_product = getattr(BY_NAME.get(graph.kinds[node]), "powers", ()) == (1, 1)
     is_multiple = is_product and any(x is not None and abs(x) >= 1 for x in numbers)
     underflows = not is_multiple and (is_slope or not row.signs)
     error = bound_rounding(UNIT, out, ulps, max(TINY, least) if underflows else 0.0)

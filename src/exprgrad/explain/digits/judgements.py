@@ -42,7 +42,7 @@ CHEAPER = 2**8
 TIGHT = 80
 """An enclosure with this many bits is tight: beyond what any double could resolve."""
 NEGLIGIBLE_BITS = 1024
-"""The bits from which on a number far below the least double is left undecided."""
+"""The most bits spent on a number far below the least double; with more it is left undecided."""
 TINY_BITS = 1080
 """Numbers below 2^-1080 are nearer to 0 than to any other double."""
 

@@ -56,7 +56,7 @@ NO_INDEX = "an index runs from one whole number up to another"
 AN_INDEX = r"such as \sum_{k=1}^{10}; a sum over all of a vector has no subscript"
 ARROW_BEFORE = re.compile(r"\\vec\s*(?:\{[^{}]*\}|\w)\s*$")
 ARROW_BEHIND = re.compile(r"\s*\\vec(?![A-Za-z])")
-MIXED = re.compile(r"[{\s]*\\[dtc]?frac" + 2 * r"\s*(?:\{\s*([0-9]+)\s*\}|([0-9]))")
+WHOLE_FRACTION = re.compile(r"[{\s]*\\[dtc]?frac" + 2 * r"\s*(?:\{\s*([0-9]+)\s*\}|([0-9]))")
 """A fraction of whole numbers."""
 
 
@@ -154,7 +154,7 @@ def refuse_second_mark(text: str, items: Sequence[Item], mark: Item) -> None:
 def refuse_neighbours(text: str, left: Sequence[Item], right: Item, *, divides: str) -> None:
     """Refuse two adjacent operands that may be no product, or follow a '/' or a modulus."""
     place, base = (right.start, right.end), left[0]
-    mixed = MIXED.match(text, right.start)
+    mixed = WHOLE_FRACTION.match(text, right.start)
     above, below = [int(n) for n in mixed.groups() if n] if mixed else (1, 1)
     fraction = rf"\frac{{{above}}}{{{below}}}"
     what = " ".join(text[base.start : left[-1].end].split())

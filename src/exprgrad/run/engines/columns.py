@@ -22,7 +22,7 @@ from exprgrad.run.values.inputs import (
 )
 
 __all__ = [
-    "APART", "LINE", "PAGE", "ConversionNote", "Taken", "aligned_memory", "contiguous_column",
+    "COLUMN_STRIDE", "LINE", "PAGE", "ConversionNote", "Taken", "aligned_memory", "contiguous_column",
     "data_address", "is_ready", "reuse_output", "staggered_columns", "take_columns",
 ]  # fmt: skip
 
@@ -282,7 +282,7 @@ PAGE = 4096
 """Addresses this many bytes apart share their place in the cache."""
 LARGE_PAGE = 2**21
 """The bytes of a large page, which NumPy asks for where an array has two or more."""
-APART = 9 * 8 * LINE
+COLUMN_STRIDE = 9 * 8 * LINE
 """The bytes from one column's place to the next: nine lines, which is prime to the lines of a page."""
 SMALL = PAGE // 8
 """Columns of up to this many rows are allocated as they come."""
@@ -313,7 +313,7 @@ def staggered_columns(count: int, rows: int) -> list[Any]:
     if rows <= SMALL:
         return [np.empty(rows) for _ in range(count)]
     page = LARGE_PAGE if 8 * rows >= 2 * LARGE_PAGE else PAGE
-    return [aligned_memory(rows, at * APART % PAGE, page) for at in range(count)]
+    return [aligned_memory(rows, at * COLUMN_STRIDE % PAGE, page) for at in range(count)]
 
 
 def reuse_output(out: Any, wrt: Sequence[str], taken: Taken) -> tuple[Any, dict[str, Any]]:

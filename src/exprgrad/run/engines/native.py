@@ -59,7 +59,7 @@ CHUNK = 2**16
 WORK = 2**25
 """The number of operations, times rows, that take about a millisecond."""
 
-SHORT = 2**20
+SHORT_WORK = 2**20
 """The lines, times rows, that take less than a tenth of a millisecond: the interpreter's lock is kept."""
 
 
@@ -241,7 +241,7 @@ class NativeKernel:
         places = array("Q", map(data_address, [*columns, *outputs]))
         given, _ = places.buffer_info()
         found = ctypes.c_void_p(given + places.itemsize * len(columns))
-        is_short = self.text.count("\n") * rows <= SHORT
+        is_short = self.text.count("\n") * rows <= SHORT_WORK
         plain = (ctypes.PYFUNCTYPE if is_short else ctypes.CFUNCTYPE)(
             None
         )  # it checks no arguments

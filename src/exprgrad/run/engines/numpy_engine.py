@@ -24,7 +24,7 @@ from exprgrad.graph.graph import Graph, Program, dependency_flags
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.arrays import arrays
 from exprgrad.run.arrays.arrays import COMPARED, NATIVE
-from exprgrad.run.engines.columns import APART, LINE, aligned_memory
+from exprgrad.run.engines.columns import COLUMN_STRIDE, LINE, aligned_memory
 from exprgrad.run.engines.programs import MASKS, fuse_partials, lower_for_engine, with_truths
 from exprgrad.run.numbers.sweeps import functions, is_from_formula
 
@@ -407,7 +407,7 @@ class Workspace:
 
     def __init__(self, plan: NumpyPlan, rows: int) -> None:
         self.rows = rows
-        pitch = rows + (APART // 8 if rows > LEAST_ROWS else LINE)
+        pitch = rows + (COLUMN_STRIDE // 8 if rows > LEAST_ROWS else LINE)
         whole = aligned_memory(plan.registers * pitch)
         masks = np.empty((plan.masks, rows + 8 * LINE), dtype=bool)
         registers = [whole[at * pitch : at * pitch + rows] for at in range(plan.registers)]

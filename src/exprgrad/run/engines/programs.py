@@ -48,10 +48,7 @@ Read = Callable[[str], Graph]
 
 
 def fuse_partials(
-    program: Program,
-    but: Container[str] = (),
-    read: Read = template,
-    ready: Container[str] = (),
+    program: Program, but: Container[str] = (), read: Read = template, ready: Container[str] = ()
 ) -> Program:
     """Replace values and partials by fused ones, which are within 5 ulp, as engines are.
 

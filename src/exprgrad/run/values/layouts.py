@@ -144,7 +144,7 @@ def split_comments(
 
 
 def drop_closing_name(names: list[str], rows: Sequence[Sequence[str]]) -> tuple[bool, list[str]]:
-    """Whether a delimiter ends every row; and the names, without an empty one behind such a delimiter."""
+    """Return whether a delimiter ends every row, and the names without the empty one that this makes."""
     if not names or not rows or (names[-1] and len(rows[0]) != len(names) + 1):
         return False, names
     is_closed = all(len(row) > 1 and not row[-1] for row in rows)

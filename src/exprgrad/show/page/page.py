@@ -414,17 +414,18 @@ BEFORE_CONDITIONS = ("if", "for", "while", "switch")
 """The words whose parentheses hold a condition, not parameters, before a block."""
 OWN_PROPERTIES = {
     "about", "above", "active", "again", "asked", "asking", "below", "bends", "best", "blamed", "bound",
-    "box", "branch", "carried", "corrected", "count", "counted", "crossing", "digits", "domain", "drawn",
-    "edge", "edges", "factors", "field", "flows", "form", "found", "gate", "gated", "given",
+    "box", "branch", "carried", "corrected", "count", "counted", "crossing", "digits", "domain",
+    "drawn", "edge", "edges", "factors", "field", "flows", "form", "found", "gate", "gated", "given",
     "got", "grads", "grid", "group", "head", "heights", "hides", "high", "ids", "isAway", "isLayer",
     "jacobian", "kind", "knob", "label", "late", "libraries", "lines", "local", "locals", "loose",
     "losses", "lost", "low", "made", "middle", "missing", "mistake", "more", "moved", "node", "nodes",
     "notes", "operand", "operands", "origin", "output", "outputs", "overwrite", "panel", "partials",
-    "passage", "passed", "passes", "pattern", "phase", "picked", "place", "position", "predicted",
-    "preset", "product", "programs", "progress", "reads", "replaced", "result", "room", "row", "rows",
-    "rule", "said", "shape", "sheets", "short", "sideVerdict", "signs", "slide", "slopes", "spans",
-    "special", "spots", "start", "steps", "terms", "text", "ticks", "todo", "toured", "tries", "truth",
-    "uncover", "user", "vague", "verdict", "visit", "visits", "ways", "wire", "wires", "words", "wrt",
+    "passage", "passed", "passes", "pattern", "phase", "picked", "place", "placeCode", "position",
+    "predicted", "preset", "product", "programs", "progress", "reads", "recallOrder", "replaced",
+    "result", "reveal", "room", "row", "rows", "rule", "said", "scrolled", "shape", "sheets", "short",
+    "sideVerdict", "signs", "slide", "slopes", "spans", "special", "spots", "start", "steps",
+    "tellOrder", "terms", "text", "ticks", "todo", "toured", "tries", "truth", "uncover", "user",
+    "vague", "verdict", "visit", "visits", "ways", "wire", "wires", "words", "wrt",
 }  # fmt: skip
 """Properties that are ours alone, in the script and in the page's data; no text names one."""
 SHORT_KEYWORDS = ("do", "if", "in", "of", "as")

@@ -398,7 +398,7 @@ def styled_label(pieces: tuple[TextPiece, ...]) -> str:
 
 
 def number_row(word: TextPiece, number: TextPiece, width: str, height: str = "") -> str:
-    """A row with a quiet word on the left and a number on the right, in a cell at least so large."""
+    """A row: a quiet word on the left, on the right a number in a cell of at least this size."""
     return table_row(
         table_cell(styled_label((word,)), align="left", cellpadding=f"{PADDING}"),
         table_cell(

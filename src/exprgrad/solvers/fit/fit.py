@@ -82,7 +82,7 @@ OTHER_SCALES = 40
 """A search that ends this many powers of 2 from its scales begins again in others."""
 MOST_SCALED = 100
 """The most times that a search begins again so."""
-MOST_IN_BALLS = 30_000
+MOST_OF_A_FIT_IN_BALLS = 30_000
 """The most rows times nodes times starts of a fit in balls."""
 GRID = 801
 """The points of a model's curve in a picture."""
@@ -230,7 +230,7 @@ def needs_balls(found: Fit, problem: LeastSquaresProblem, starts: int) -> bool:
     counts = [of_errors, *(one.digits for one in found.parameters.values())]
     is_lossy = any(count is not None and count < COUNTED for count in counts)
     work = problem.rows * len(problem.program.graph) * starts
-    return is_lossy and problem.rule is computed and work <= MOST_IN_BALLS and has_balls()
+    return is_lossy and problem.rule is computed and work <= MOST_OF_A_FIT_IN_BALLS and has_balls()
 
 
 def restore_units(found: Fit, problem: LeastSquaresProblem, scales: Scales) -> Fit:

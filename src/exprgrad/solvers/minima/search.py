@@ -262,7 +262,7 @@ GOOD = 0.75
 """The part of that gain above which the radius grows."""
 GROWTH = 2.0
 """The growth of the radius."""
-EXACT = 1e-6
+NEARLY_EXACT = 1e-6
 """A formula whose gain is the model's up to this part of it equals its model."""
 EXACT_GROWTH = 32.0
 """The growth of the radius for such a formula."""
@@ -441,7 +441,7 @@ def take_step(
                 if part < POOR:
                     radius = 0.5 * size
                 elif part > GOOD:
-                    growth = EXACT_GROWTH if abs(part - 1) < EXACT else GROWTH
+                    growth = EXACT_GROWTH if abs(part - 1) < NEARLY_EXACT else GROWTH
                     radius = max(radius, min(growth * size, WIDEST))
                 extend_last_step(objective, course, box)
                 return radius

@@ -13,6 +13,7 @@
 // `asking`  what the reader is asked for, and `reveal` what has been found of it
 // `grid`    where there are tensors, the fields in which one's numbers are typed, and `hint` how to find one
 // `cull`   draws what is in sight of a large graph
+// `scrolled` tells how far a large graph is scrolled, and can be
 // `unfold` shows the graph where it is folded
 // `placeCode` puts the code where there is room
 // `uncover` scrolls to the lit line of the code
@@ -51,16 +52,17 @@ function compute() {
 const forwards = () => app.steps.filter(step => step.phase === "forward").length;
 
 function show() {
-  const now = state(PAGE, app.data, app.steps, app.at);
+  // Whatever is read of the layout is read first: what is written has the page laid out anew.
+  const lies = frameNow(), now = state(PAGE, app.data, app.steps, app.at);
   now.locals = app.locals.map((local, at) => known(now.data[EDGES[at].user]) ? local : undefined);
   app.reveal?.(now);
   app.now = now;
   app.done = app.steps.slice(0, app.at);
   for (const view of [...painters, ...views]) view();
-  // Only now, for it needs the layout: the frame is as large as the sentence below it leaves it.
-  follow();
+  const way = wayTo(lies);
+  app.cull?.(lies, way);
+  if (way.some(Boolean)) frame.scrollBy(...way);
   $("said").scrollTop = 0;
-  app.cull?.();
   // Last of all what is written is measured: once, with what has come in sight.
   fit(written);
   beside();

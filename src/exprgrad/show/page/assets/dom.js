@@ -24,7 +24,7 @@ const button = (words, onclick, label) => make("button", {type: "button", onclic
 // Have the list of keys tell one, once: the list is that of all formulas.
 function tellKey(name, words) {
   const list = document.querySelector("#keys dl");
-  if (![...list.children].some(one => one.textContent === name)) list.append(make("dt", null, name), make("dd", null, words));
+  if (!list.textContent.includes(words)) list.append(make("dt", null, name), make("dd", null, words));
 }
 
 // What may be longer than its box scrolls by the keys, too; its length changes with some parts.

@@ -75,8 +75,8 @@ painters.push(() => {
 });
 
 // Where a card or a chip is in the window: worked out, for what is out of sight is not laid out.
-function placeOf({group}) {
-  const {x, y, width, height} = boxOf(group), own = graph.getBoundingClientRect(), by = own.width / graph.viewBox.baseVal.width;
+function placeOf({group}, own = graph.getBoundingClientRect()) {
+  const {x, y, width, height} = boxOf(group), by = own.width / graph.viewBox.baseVal.width;
   return {left: own.left + x * by, right: own.left + (x + width) * by, top: own.top + y * by, bottom: own.top + (y + height) * by};
 }
 // What is looked at, or else what the step is about; the first is the node that acts.
@@ -85,17 +85,23 @@ function litParts() {
   if (picked) return [chips[picked.edge] ?? cards[picked.node]];
   return [cards[step?.node ?? PAGE.output], ...nodes.map(id => cards[id]), ...chips.filter(({key}) => wires.includes(key))];
 }
-// What the step is about is kept in sight, where the graph is larger than its frame.
-function follow(centred = false) {
-  if (frame.scrollWidth <= frame.clientWidth && frame.scrollHeight <= frame.clientHeight) return;
-  const seen = frame.getBoundingClientRect(), boxes = litParts().map(placeOf), [own] = boxes;
+// Where the frame and its graph lie in the window, and whether all of the graph is in sight.
+const frameNow = () => [
+  frame.getBoundingClientRect(), graph.getBoundingClientRect(),
+  frame.scrollWidth <= frame.clientWidth && frame.scrollHeight <= frame.clientHeight, app.scrolled?.(),
+];
+// What the step is about is kept in sight, where the graph is larger than its frame: so far it has to scroll for that.
+function wayTo([seen, graphBox, isWhole], centred = false) {
+  if (isWhole) return [0, 0];
+  const boxes = litParts().map(part => placeOf(part, graphBox)), [own] = boxes;
   const off = (start, end) => {
     let from = Math.min(...boxes.map(at => at[start])), to = Math.max(...boxes.map(at => at[end]));
     if (to - from > seen[end] - seen[start] - 24) from = own[start], to = own[end];
     return centred || from < seen[start] + 12 || to > seen[end] - 12 ? (from + to - seen[start] - seen[end]) / 2 : 0;
   };
-  frame.scrollBy(off("left", "right"), off("top", "bottom"));
+  return [off("left", "right"), off("top", "bottom")];
 }
+const follow = centred => frame.scrollBy(...wayTo(frameNow(), centred));
 
 // Zooming, to the middle of the frame: a factor, or null for what fits.
 const FASTER = 1.25;

@@ -39,13 +39,18 @@ views.push(guess);
 
 const graphCovers = [...graph.querySelectorAll(".cover")];
 let isOnPaper = false, culledAt = "";
-// Draw what is near now, and nothing else but on paper; what a shut layer or neuron covers is not drawn either.
-function cull() {
-  const by = scale(), own = graph.getBoundingClientRect(), {left, top, right, bottom} = frame.getBoundingClientRect();
+app.scrolled = () => {
+  const {scrollLeft, scrollTop, scrollWidth, scrollHeight, clientWidth, clientHeight} = frame;
+  return {at: [scrollLeft, scrollTop], most: [scrollWidth - clientWidth, scrollHeight - clientHeight], size: [clientWidth, clientHeight]};
+};
+// Draw what is near now, and nothing else but on paper; what a shut layer or neuron covers is not drawn either.  Where it
+// is to be scrolled, it is drawn as it is then; if that takes its time, what is passed is drawn as it comes.
+function cull([seen, own, , {at, most, size}] = frameNow(), way = [0, 0]) {
+  const by = own.width / graph.viewBox.baseVal.width;
   if (!by || !app.now) return;
-  // Whatever is read is read first: what is written has the page laid out again.
-  const place = placeOfSight();
-  culledAt = scrolledTo();
+  const [across, down] = way.map((far, axis) => still.matches ? Math.round(Math.max(-at[axis], Math.min(most[axis] - at[axis], far))) : 0);
+  const [left, right] = [seen.left + across, seen.right + across], [top, bottom] = [seen.top + down, seen.bottom + down];
+  culledAt = `${at[0] + across} ${at[1] + down}`;
   const covered = app.asking ? [] : graphCovers.filter(group => group.classList.contains("shut")).map(boxOf), lit = new Set(litParts());
   const isNear = ([low, high], from, to, start) => low <= (to - start) / by && high >= (from - start) / by;
   const isCovered = ({across, along}) => covered.some(({x, y, width, height}) => across[0] + AROUND >= x && across[1] - AROUND <= x + width && along[0] + AROUND >= y && along[1] - AROUND <= y + height);
@@ -55,7 +60,7 @@ function cull() {
     setAway(extent, !isDrawn);
     return isDrawn;
   });
-  drawSight(place);
+  drawSight({x: (left - own.left) / by, y: (top - own.top) / by, width: size[0] / by, height: size[1] / by});
   if (!coming.length) return;
   for (const paint of painters) paint();
   guess();

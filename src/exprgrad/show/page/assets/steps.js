@@ -16,6 +16,7 @@ const play = button("Play", () => {
   play.textContent = "Pause";
 });
 function stop() {
+  if (!playing) return;
   clearTimeout(playing);
   playing = 0;
   play.textContent = "Play";
