@@ -566,7 +566,6 @@ NO_ROW |= dict.fromkeys(
             "given",
             "in_rows",
             "named",
-            "refuse",
             "searched",
             "swept",
         ]
