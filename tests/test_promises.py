@@ -537,6 +537,10 @@ NO_ROW = {
     "Expression.diff": "formulas",
     "Expression.latex": "a formula",
     "Expression.expand": "a formula",
+    "Expression.simplify": "a formula",
+    "Expression.subs": "a formula",
+    "exprgrad constants": "a table of constants, as CODATA prints them",
+    "exprgrad.codata": "a constant, as CODATA prints it",
     "Expression.steps": "formulas",
     "Expression.hessian_pattern": "zeros by structure",
     "exprgrad code": "programs, which say that they are the sweep; tests/language/test_code.py runs them",
@@ -562,7 +566,6 @@ NO_ROW |= dict.fromkeys(
             "given",
             "in_rows",
             "named",
-            "refuse",
             "searched",
             "swept",
         ]
