@@ -1,4 +1,4 @@
-"""Looks at the built site in Chromium: ``python docs/check.py``, or with ``--all`` at every page.
+"""Looks at the built site in Chromium: ``python docs/check_site.py``, or with ``--all`` at every page.
 
 axe finds nothing, no page is wider than its window or asks another server for anything, light and dark,
 wide and narrow, and the search finds what people look for.  It needs what the tests of the page need.

@@ -1,4 +1,4 @@
-"""Builds the documentation's site, strictly: ``python docs/build.py`` writes it to ``site/``.
+"""Builds the documentation's site, strictly: ``python docs/build_site.py`` writes it to ``site/``.
 
 Zensical makes the pages.  The lessons are written beside them, as a course.  Formulas of operations become
 MathML, which browsers draw without scripts or fonts of ours.
