@@ -183,5 +183,7 @@ def test_the_lesson_on_tensors(browse: Any) -> None:
     page.locator("details").nth(1).locator("summary").click()
     press(page, "Last step")
     page.locator("#c1_0").click()
+    second, task = page.locator("details[open] li").nth(1), lesson.parts[1].tasks[1]
+    assert answer_task(second, str(task.answer)) == "✓ Right."
     assert page.locator("details[open] li :checked").count() == 2
     assert axe(page, "light") == []
