@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import chain
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 from warnings import warn
 
@@ -219,6 +218,13 @@ def replace_inputs(formula: Expression, formulas: Mapping[str, Expression]) -> E
     return made
 
 
+def is_combined(value: object) -> bool:
+    """Whether an operator puts a value together with a formula: another formula, or a real number."""
+    from numbers import Real
+
+    return isinstance(value, Expression | Real)
+
+
 FormulaOperator = Callable[["Expression", "Expression | float"], "Expression"]
 
 
@@ -227,12 +233,12 @@ def formula_operators(sign: str) -> tuple[FormulaOperator, FormulaOperator]:
     pattern = f"f {sign} g"
 
     def forward(self: Expression, other: object) -> Any:
-        if isinstance(other, str) or not isinstance(other, Expression | Real):
+        if not is_combined(other):
             return NotImplemented
         return replace_inputs(parse(pattern), {"f": self, "g": as_formula(other, "g")})
 
     def reflected(self: Expression, other: object) -> Any:
-        if not isinstance(other, Real):
+        if not is_combined(other):
             return NotImplemented
         return replace_inputs(parse(pattern), {"f": as_formula(other, "f"), "g": self})
 
