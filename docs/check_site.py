@@ -61,7 +61,7 @@ def main() -> None:
 
 
 def check_pages(browser: Any, base: str, pages: tuple[str, ...]) -> Iterator[str]:
-    """What is wrong on some pages, and with the search."""
+    """List the faults of some pages, and of the search."""
     for width, scheme in VIEWS:
         page = browser.new_page(
             viewport={"width": width, "height": 850}, color_scheme=scheme, reduced_motion="reduce"

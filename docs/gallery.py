@@ -54,7 +54,7 @@ def plot_operation(op: Op) -> Plot:
 
 
 def curve_text(op: Op, plot: Plot) -> str:
-    """Say in words what a curve is, for whoever does not see it."""
+    """Describe a curve in words, for screen readers."""
     call, given = call_along(op)
     others = "".join(f", {name} = {decimal_text(value, 3)}" for name, value in given.items())
     marks = [one for one in plot.features if one.kind in ("kink", "cusp", "jump", "pole")]

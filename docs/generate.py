@@ -386,7 +386,7 @@ def lessons() -> str:
 def sweeps() -> str:
     """The graph of a neuron, in which the numbers of both sweeps appear one by one, as SVG.
 
-    For whoever asks for less motion the picture stands still, and is complete.
+    Where a reader asks for less motion, the picture is complete and does not move.
     """
     lesson = LESSONS["neuron"]
     run = parse(lesson.expression).gradient(lesson.values)

@@ -198,6 +198,11 @@ class Gradient(dict[str, Any]):
         return corrected_text(true.gradient, super().__repr__(), told)
 
 
+def known_inputs(formula: Expression) -> tuple[str, ...]:
+    """The inputs of a formula, and of the one that it is the derivative of."""
+    return tuple(dict.fromkeys([*formula.inputs, *formula.known]))
+
+
 def as_formula(value: object, name: str) -> Expression:
     """Return the formula that replaces an input: an expression, a text, or a number."""
     if isinstance(value, Expression):
@@ -232,17 +237,13 @@ def formula_operators(sign: str) -> tuple[FormulaOperator, FormulaOperator]:
     """An operator of formulas and numbers, and the same with its operands exchanged."""
     pattern = f"f {sign} g"
 
-    def forward(self: Expression, other: object) -> Any:
-        if not is_combined(other):
+    def combine(one: object, other: object) -> Any:
+        if not (is_combined(one) and is_combined(other)):
             return NotImplemented
-        return replace_inputs(parse(pattern), {"f": self, "g": as_formula(other, "g")})
+        formulas = {"f": as_formula(one, "f"), "g": as_formula(other, "g")}
+        return replace_inputs(parse(pattern), formulas)
 
-    def reflected(self: Expression, other: object) -> Any:
-        if not is_combined(other):
-            return NotImplemented
-        return replace_inputs(parse(pattern), {"f": as_formula(other, "f"), "g": self})
-
-    return forward, reflected
+    return combine, lambda one, other: combine(other, one)
 
 
 class Drawn:
@@ -885,7 +886,7 @@ class Expression(Drawn):
         help = f"an order is a whole number from 1 to {HIGHEST}; "
         help += "a mixed derivative is f.derivative('x').derivative('y')"
         times = order_in(order, range(1, HIGHEST + 1), "derivative", help)
-        names = tuple(dict.fromkeys([*self.inputs, *self.known]))
+        names = known_inputs(self)
         if name in names and name not in self.inputs:
             builder = GraphBuilder(Graph([]))
             builder.graph.output = builder.fill(0.0, self.shapes.get(name, ()))
@@ -1111,9 +1112,10 @@ class Expression(Drawn):
         They are expressions, texts (``x="u^2"``) or numbers.  What is read twice is a statement of its own.
         Raises ``InputError`` for what is not an input.
         """
-        given = self.named(values, inputs)
-        for name in given.keys() - self.graph.inputs.keys():
-            raise not_an_input(self.graph, name)
+        given = {normal_name(name): x for name, x in self.named(values, inputs).items()}
+        for name in given:
+            if name not in self.graph.inputs:
+                raise not_an_input(self.graph, name)
         return replace_inputs(self, {name: as_formula(x, name) for name, x in given.items()})
 
     def simplify(self) -> Expression:
@@ -1122,7 +1124,7 @@ class Expression(Drawn):
 
         graph = self.for_people.typed
         ((formula, _),) = output_formulas(Program(graph, (graph.output,)), graph)
-        names = tuple(dict.fromkeys([*self.inputs, *self.known]))
+        names = known_inputs(self)
         return rebuild_derivative(program_text(formula), names, self.shapes)
 
     __add__, __radd__ = formula_operators("+")

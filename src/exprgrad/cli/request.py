@@ -114,8 +114,8 @@ def read_constant(value: str, name: str, *, uncertain: bool) -> str:
 
     It has its uncertainty where the command takes ``uncertain`` values.
     """
-    found = re.fullmatch(r"(?i)@codata(?::(.*))?", value)
-    if not found:
+    found = re.fullmatch(r"(?i)@codata(?::(.*))?", value) if value[:1] == "@" else None
+    if found is None:
         return value
     from exprgrad.run.values.constants import codata
 

@@ -140,7 +140,7 @@ class SizedTerm(NodeTerm):
         self.sizes = sizes
 
     def __abs__(self) -> Magnitude:
-        return self.sizes.of(self.node)
+        return self.sizes.size_of(self.node)
 
     def apply(self, kind: str, *others: NodeTerm | float) -> NodeTerm:
         """An operation on this node and others, sized as well."""
@@ -160,15 +160,15 @@ class Sizes:
         self.powers: list[list[tuple[int, float]]] = []
         self.nodes: dict[Monomial, tuple[float, int]] = {}
 
-    def of(self, node: int) -> Magnitude:
+    def size_of(self, node: int) -> Magnitude:
         """A node's size."""
         factor, product = self.factors(node)
         return Magnitude(self, {product: factor})
 
-    def of_error(self, node: int) -> Magnitude:
+    def size_of_error(self, node: int) -> Magnitude:
         """The size of an error that is a node: it is never negative."""
         self.positive.add(node)
-        return self.of(node)
+        return self.size_of(node)
 
     def factors(self, node: int) -> tuple[float, Monomial]:
         """A node's size, as a number and a product."""
@@ -261,7 +261,8 @@ def power_of_row(name: str) -> float | None:
     row, builder = BY_NAME[name], GraphBuilder()
     if not row.definition or row.operands != "x":
         return None
-    out = builder.include(template(row.definition))[template(row.definition).output]
+    graph = template(row.definition)
+    out = builder.include(graph)[graph.output]
     kind, operands = builder.graph.kinds[out], builder.graph.operands[out]
     return (
         builder.value(operands[1])
@@ -337,7 +338,7 @@ def screen_node(screen: DigitScreen, node: int) -> None:
     is_choice = local is None and row is not None and bool(row.branches)
     found: set[int] = set()
     named = isfinite(cast(float, graph.payloads[node])) if node in graph.symbols else False
-    error: Any = sizes.of(out) if named else 0.0
+    error: Any = sizes.size_of(out) if named else 0.0
     if operands:
         if local is not None or multiplies_errors(graph, node):
             for operand in operands:
@@ -369,9 +370,9 @@ def screen_node(screen: DigitScreen, node: int) -> None:
     if isinstance(error, Magnitude):
         error = shorten_sum_error(screen, node, error) if row and row.signs else error
         is_long = len(error.terms) > MOST_TERMS
-        screen.errors[node] = sizes.of_error(error.node) if is_long else error
+        screen.errors[node] = sizes.size_of_error(error.node) if is_long else error
     elif isinstance(error, NodeTerm):
-        screen.errors[node] = sizes.of_error(error.node)
+        screen.errors[node] = sizes.size_of_error(error.node)
     screen.zeros[node] = where_zero(screen, node)
 
 
@@ -489,7 +490,7 @@ def settle_operand(screen: DigitScreen, node: int, *, whole: bool) -> None:
             level += 1
         screen.levels[node] = level + 1
         if level >= len(shares):
-            screen.errors[node] = sizes.of_error(error.node)
+            screen.errors[node] = sizes.size_of_error(error.node)
             return
         share = shares[level]
     screen.tests[node] |= {*tests_of_share(screen, node, share, 0.0)}
